@@ -1,0 +1,2 @@
+export type * from './inventory.js'
+export type * from './types.js'

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../protocol/index.js'
+
+/** What a server offers, as it said it. Frozen; every member of every tool survives. */
+export interface Inventory {
+  readonly protocolVersion: string
+  readonly serverInfo: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions?: string
+  readonly tools: readonly JsonObject[]
+  /** `_meta` of the first page of `tools/list`. */
+  readonly toolListMeta?: JsonObject
+  /** Absent when the server has no such capability. */
+  readonly resources?: readonly JsonObject[]
+  readonly resourceTemplates?: readonly JsonObject[]
+  readonly prompts?: readonly JsonObject[]
+}
+
+export interface StoredInventory {
+  readonly inventory: Inventory
+  /** Milliseconds since the epoch. */
+  readonly storedAt: number
+}
+
+/**
+ * The durable tool-definition cache, handed down from the store. `identity` is the connection identity's digest: a
+ * changed command, argument, variable, header or URL is another entry. `unavailable` is never an error to the caller.
+ */
+export interface InventoryCache {
+  get(identity: string): StoredInventory | undefined
+  put(identity: string, serverKey: string, inventory: Inventory): void
+  forget(identity: string): void
+}

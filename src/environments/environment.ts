@@ -1,0 +1,67 @@
+import type { EnvironmentId } from '../identity/index.js'
+
+/** A place to run things. `local` is the host; executors come with the exec-server client. */
+export interface Environment {
+  readonly id: EnvironmentId
+  readonly kind: 'local' | 'executor'
+  spawn(request: SpawnRequest): Promise<EnvironmentProcess>
+  readonly http: HttpClient
+  close(): Promise<void>
+}
+
+export interface SpawnRequest {
+  readonly program: string
+  readonly args: readonly string[]
+  /** The whole environment of the child: nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** For the orphan journal and error texts, e.g. the display form of a server key. */
+  readonly label: string
+  readonly signal?: AbortSignal
+}
+
+export interface ProcessExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A running process tree. Callbacks are set right after `spawn`, before anything is delivered. */
+export interface EnvironmentProcess {
+  readonly pid: number | undefined
+  onstdout: ((chunk: Buffer) => void) | undefined
+  onstderr: ((chunk: Buffer) => void) | undefined
+  /** Resolves when stdin took the bytes (back-pressure); rejects when stdin is gone. */
+  write(data: string | Buffer): Promise<void>
+  closeStdin(): void
+  /** Resolves once, after the process ended and both pipes are drained. Never rejects. */
+  readonly exited: Promise<ProcessExit>
+  /** Stdin closed, then TERM to the whole tree, then KILL. Bounded; idempotent; also ends grandchildren after a normal exit. */
+  terminate(): Promise<ProcessExit>
+}
+
+/** One HTTP exchange through an environment (reference: connections, 10.3). Never follows a redirect by itself. */
+export interface HttpClient {
+  request(request: HttpRequest): Promise<HttpResponse>
+  close(): Promise<void>
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly url: string
+  /** In wire order; names as they shall appear. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body?: string
+  /** Aborts the exchange, the body stream included. */
+  readonly signal?: AbortSignal
+}
+
+export interface HttpResponse {
+  readonly status: number
+  /** Lower-case name; repeated fields stay separate. */
+  header(name: string): string | undefined
+  headerAll(name: string): readonly string[]
+  /** Must be consumed or cancelled. */
+  readonly body: AsyncIterable<Buffer>
+  /** Drops the rest of the body and frees the socket. */
+  cancel(): void
+}

@@ -1,0 +1,282 @@
+/**
+ * Every error that Reeve raises on purpose. One class a cause, a stable snake_case `code` each, facts as fields, and a
+ * message that says what to do next. Anything else that escapes is a defect.
+ *
+ * @example
+ * ```ts
+ * try { await step.call(call) } catch (error) {
+ *   if (error instanceof ReeveError && error.code === 'stale_catalog') await thread.step()
+ * }
+ * ```
+ */
+
+/** The registration that an error concerns; the shape of `ServerKey`, without importing the room. */
+export interface ErrorKey {
+  readonly name: string
+  readonly environment: string | null
+}
+
+export interface ReeveErrorFacts {
+  /** The server registration concerned. */
+  readonly key?: ErrorKey
+  /** Where the fault is: `file:line:column`, `mcp_servers.x.command`, `server/tool`, a URL's origin. */
+  readonly place?: string
+  readonly cause?: unknown
+  /** Machine-readable facts for `--json` and JSON-RPC `data`. Never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export class ReeveError extends Error {
+  readonly code: string
+  readonly key: ErrorKey | undefined
+  readonly place: string | undefined
+  readonly data: Readonly<Record<string, unknown>> | undefined
+
+  constructor(code: string, message: string, facts: ReeveErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.name = new.target.name
+    this.code = code
+    this.key = facts.key
+    this.place = facts.place
+    this.data = facts.data
+  }
+
+  /** The `--json` form. */
+  toJSON(): Record<string, unknown> {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.key && { server: this.key.name, environment_id: this.key.environment }),
+      ...(this.place !== undefined && { place: this.place }),
+      ...(this.data && { data: this.data }),
+    }
+  }
+}
+
+// ---- identity ----
+
+/** A server name outside `^[a-zA-Z0-9_:@/.-]+$` at startup (reference: identity-and-names, 1). */
+export class InvalidServerNameError extends ReeveError {
+  constructor(name: string, key?: ErrorKey) {
+    super('invalid_server_name', `Invalid MCP server name '${name}': must match pattern ^[a-zA-Z0-9_:@/.-]+$`, {
+      key: key ?? { name, environment: null },
+    })
+  }
+}
+
+/** No registration has this exact key. */
+export class UnknownServerError extends ReeveError {
+  constructor(key: ErrorKey, facts: { readonly suggestion?: string } = {}) {
+    const shown = key.environment === null ? key.name : `${key.name} (environment ${key.environment})`
+    const hint = facts.suggestion === undefined ? '' : `. Did you mean '${facts.suggestion}'?`
+    super('unknown_server', `unknown MCP server '${shown}'${hint}`, { key, data: { ...facts } })
+  }
+}
+
+/** A name alone fits several registrations; the choices are in `data.choices`. */
+export class AmbiguousServerError extends ReeveError {
+  constructor(name: string, environments: readonly (string | null)[]) {
+    const choices = environments.map((environment) => environment ?? 'thread-wide').join(', ')
+    super('ambiguous_server', `MCP server '${name}' exists in several environments (${choices}): name one`, {
+      key: { name, environment: null },
+      data: { choices: environments },
+    })
+  }
+}
+
+// ---- configuration ----
+
+/** A configuration file that cannot be read, parsed or accepted. `place` names file, line and member. */
+export class ConfigError extends ReeveError {
+  constructor(code: string, message: string, facts: ReeveErrorFacts & { readonly place: string }) {
+    super(code, message, facts)
+  }
+}
+
+// ---- protocol ----
+
+/** The other side answered with a JSON-RPC error; relayed whole. */
+export class RpcError extends ReeveError {
+  readonly rpcCode: number
+  readonly rpcData: unknown
+  constructor(rpcCode: number, message: string, rpcData?: unknown, key?: ErrorKey) {
+    super('rpc_error', message, { ...(key && { key }) })
+    this.rpcCode = rpcCode
+    this.rpcData = rpcData
+  }
+}
+
+/** A peer broke the protocol: a frame over the limit, not JSON, not JSON-RPC, an answer nobody asked for. */
+export class ProtocolViolationError extends ReeveError {
+  constructor(message: string, facts: ReeveErrorFacts = {}) {
+    super('protocol_violation', message, facts)
+  }
+}
+
+/** The connection ended; the request may or may not have been carried out unless `data.sent` is false. */
+export class TransportClosedError extends ReeveError {
+  /** False when the request certainly never left this process. */
+  readonly sent: boolean
+  constructor(message: string, facts: ReeveErrorFacts & { readonly sent: boolean }) {
+    super('transport_closed', message, facts)
+    this.sent = facts.sent
+  }
+}
+
+/** No answer inside the operation's time. */
+export class OperationTimeoutError extends ReeveError {
+  constructor(operation: string, afterMs: number, key?: ErrorKey) {
+    super('timeout', `timed out awaiting ${operation} after ${Math.round(afterMs / 1000)}s`, {
+      ...(key && { key }),
+      data: { operation, afterMs },
+    })
+  }
+}
+
+/** The caller's signal fired. */
+export class CancelledError extends ReeveError {
+  constructor(message = 'cancelled by the caller', facts: ReeveErrorFacts = {}) {
+    super('cancelled', message, facts)
+  }
+}
+
+// ---- transports ----
+
+/** The server process could not be started, or ended; exit code, signal and last stderr lines are in `data`. */
+export class ProcessFailedError extends ReeveError {
+  constructor(message: string, facts: ReeveErrorFacts = {}) {
+    super('process_failed', message, facts)
+  }
+}
+
+/** An HTTP answer that is no MCP answer. `place` is the URL's origin and path, never its query. */
+export class HttpStatusError extends ReeveError {
+  readonly status: number
+  constructor(status: number, message: string, facts: ReeveErrorFacts = {}) {
+    super('http_status', message, facts)
+    this.status = status
+  }
+}
+
+/** 404 for a session that the server had given out (reference: connections, 10.4). */
+export class SessionExpiredError extends ReeveError {
+  constructor(facts: ReeveErrorFacts = {}) {
+    super('session_expired', 'the server no longer knows this session', facts)
+  }
+}
+
+/** 401, or an error text that says so. */
+export class AuthRequiredError extends ReeveError {
+  readonly challenge: string | undefined
+  constructor(message: string, facts: ReeveErrorFacts & { readonly challenge?: string } = {}) {
+    super('auth_required', message, facts)
+    this.challenge = facts.challenge
+  }
+}
+
+/** 403 with `insufficient_scope` (reference: connections, 10.6). */
+export class InsufficientScopeError extends ReeveError {
+  readonly scope: string | undefined
+  constructor(facts: ReeveErrorFacts & { readonly scope?: string } = {}) {
+    const asked = facts.scope === undefined ? '' : `: it asks for '${facts.scope}'`
+    super('insufficient_scope', `the server refuses these scopes${asked}`, facts)
+    this.scope = facts.scope
+  }
+}
+
+/** A redirect that is not followed. Names only the origin of the target. */
+export class RedirectRefusedError extends ReeveError {
+  constructor(origin: string, reason: string, facts: ReeveErrorFacts = {}) {
+    super('redirect_refused', `redirect to ${origin} refused: ${reason}`, facts)
+  }
+}
+
+/** Something is larger than its limit: a line, a body, an SSE event, a listing, a cursor. */
+export class LimitExceededError extends ReeveError {
+  constructor(what: string, limit: number, facts: ReeveErrorFacts = {}) {
+    super('limit_exceeded', `${what} exceeds the limit of ${limit}`, { ...facts, data: { what, limit, ...facts.data } })
+  }
+}
+
+// ---- connections ----
+
+/** A server did not come up. `message` is the display text of the reference (connections, 6). */
+export class StartupFailedError extends ReeveError {
+  readonly authRequired: boolean
+  constructor(message: string, facts: ReeveErrorFacts & { readonly authRequired?: boolean } = {}) {
+    super('startup_failed', message, facts)
+    this.authRequired = facts.authRequired ?? false
+  }
+}
+
+/** One or more required servers failed (reference: connections, 7.1). */
+export class RequiredServersFailedError extends ReeveError {
+  constructor(failures: readonly { readonly server: string; readonly error: string }[]) {
+    const list = failures.map((failure) => `${failure.server}: ${failure.error}`).join('; ')
+    super('required_servers_failed', `required MCP servers failed to initialize: ${list}`, { data: { failures } })
+  }
+}
+
+/** The server is known but has no open connection, and the caller asked not to wait. */
+export class NotConnectedError extends ReeveError {
+  constructor(key: ErrorKey) {
+    super('not_connected', `MCP server '${key.name}' is not connected`, { key })
+  }
+}
+
+/** The tool's definition changed after the step captured it; take a new step (reference: connections, 7.5). */
+export class StaleCatalogError extends ReeveError {
+  constructor(key: ErrorKey, tool: string) {
+    super('stale_catalog', `${key.name}/${tool}: the tool catalog changed after this step was taken`, {
+      key,
+      place: `${key.name}/${tool}`,
+    })
+  }
+}
+
+// ---- threads ----
+
+/** The model named something that the step does not offer. Wire text as in the reference. */
+export class UnsupportedCallError extends ReeveError {
+  constructor(namespace: string, name: string) {
+    super('unsupported_call', `unsupported call: ${namespace}${name}`, { place: `${namespace} ${name}` })
+  }
+}
+
+/** A tool that the configuration filters away (reference: catalog, 1.3). */
+export class ToolDisabledError extends ReeveError {
+  constructor(key: ErrorKey, tool: string) {
+    super('tool_disabled', `tool '${tool}' is disabled for MCP server '${key.name}'`, {
+      key,
+      place: `${key.name}/${tool}`,
+    })
+  }
+}
+
+/** Arguments or `_meta` that cannot be sent. */
+export class InvalidArgumentsError extends ReeveError {
+  constructor(message: string, facts: ReeveErrorFacts = {}) {
+    super('invalid_arguments', message, facts)
+  }
+}
+
+/** A call that needs an approval nobody could give. */
+export class ApprovalRequiredError extends ReeveError {
+  constructor(key: ErrorKey, tool: string, reason: string) {
+    super('approval_required', `${key.name}/${tool} needs approval: ${reason}`, { key, place: `${key.name}/${tool}` })
+  }
+}
+
+/** The thread, connection or runtime was closed. */
+export class ClosedError extends ReeveError {
+  constructor(what: string) {
+    super('closed', `${what} is closed`)
+  }
+}
+
+/** A feature that this build or platform does not have. */
+export class UnsupportedError extends ReeveError {
+  constructor(message: string, facts: ReeveErrorFacts = {}) {
+    super('unsupported', message, facts)
+  }
+}

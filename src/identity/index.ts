@@ -1,0 +1,2 @@
+export * from './key.js'
+export * from './naming.js'

@@ -1,0 +1,3 @@
+export * from './limits.js'
+export * from './message.js'
+export * from './transport.js'

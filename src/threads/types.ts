@@ -1,0 +1,122 @@
+import type { ConnectionEvent, ReadyClient, ServerStatus } from '../connections/index.js'
+import type { ServerKey, ToolName } from '../identity/index.js'
+import type { JsonObject, JsonValue } from '../protocol/index.js'
+
+/** One visible tool of a step. `definition` is the server's own object, whole and frozen. */
+export interface StepTool extends ToolName {
+  readonly key: ServerKey
+  /** The raw name on the wire. */
+  readonly tool: string
+  readonly definition: JsonObject
+  /** False while the tool is only known from the cache; a call then waits for the server. */
+  readonly live: boolean
+}
+
+/** What one namespace offers a model. */
+export interface Namespace {
+  readonly name: string
+  readonly description: string
+  readonly key: ServerKey
+  readonly tools: readonly StepTool[]
+}
+
+export interface ToolCall {
+  readonly namespace: string
+  readonly name: string
+  /** Absent = none sent. Must be an object to be sent. */
+  readonly arguments?: JsonValue
+  /** The caller's `_meta`. Sandbox and routing members are removed. */
+  readonly _meta?: JsonObject
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (params: JsonObject) => void
+  /** Milliseconds; the smaller of this and the server's own. */
+  readonly timeoutMs?: number
+  readonly origin?: unknown
+}
+
+/** A frozen view: what is offered and how each call is bound. A changed definition refuses the call. */
+export interface Step {
+  readonly namespaces: readonly Namespace[]
+  /** All tools, in the order offered. */
+  readonly tools: readonly StepTool[]
+  /** The `CallToolResult` as the server sent it, `isError` included. */
+  call(call: ToolCall, options?: CallOptions): Promise<JsonObject>
+  /** The same by flat name, for clients without namespaces. */
+  callFlat(
+    flat: string,
+    args: JsonValue | undefined,
+    options?: CallOptions & { readonly _meta?: JsonObject },
+  ): Promise<JsonObject>
+}
+
+/** Names one server. `environment` absent: thread-wide first, else the only owner, else refused with the choices. */
+export interface ServerSelector {
+  readonly server: string
+  readonly environment?: string | null
+}
+
+export interface ListPage {
+  readonly key: ServerKey
+  /** The items as the server sent them. */
+  readonly items: readonly JsonObject[]
+  readonly nextCursor?: string
+}
+
+/** Everything but tools, always by exact key. `listAll` asks ready servers in parallel; failed ones are reported aside. */
+export interface Listing {
+  list(selector: ServerSelector & { readonly cursor?: string }, options?: CallOptions): Promise<ListPage>
+  listAll(options?: CallOptions): Promise<{
+    readonly pages: readonly ListPage[]
+    readonly failures: readonly { readonly key: ServerKey; readonly error: string }[]
+  }>
+}
+
+export interface Resources extends Listing {
+  readonly templates: Listing
+  /** The `ReadResourceResult`, whole. */
+  read(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<JsonObject>
+  subscribe(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<void>
+  unsubscribe(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<void>
+}
+
+export interface Prompts extends Listing {
+  get(
+    selector: ServerSelector & { readonly name: string; readonly arguments?: JsonObject },
+    options?: CallOptions,
+  ): Promise<JsonObject>
+}
+
+export type ThreadEvent = ConnectionEvent
+
+export interface Thread extends AsyncDisposable {
+  readonly id: string
+  /**
+   * Takes the current state as a frozen step: waits for required servers, and for the others within the shared grace.
+   * `wait: 'none'` takes what is known now (cache and ready servers); `wait: 'all'` waits for every startup to end.
+   */
+  step(options?: { readonly signal?: AbortSignal; readonly wait?: 'grace' | 'none' | 'all' }): Promise<Step>
+  /** A call by server and raw tool name, outside any step (reference: tool-calls, 10). Filters apply. */
+  callTool(
+    call: ServerSelector & { readonly tool: string; readonly arguments?: JsonValue; readonly _meta?: JsonObject },
+    options?: CallOptions,
+  ): Promise<JsonObject>
+  readonly resources: Resources
+  readonly prompts: Prompts
+  /** `completion/complete`, params relayed. */
+  complete(selector: ServerSelector & { readonly params: JsonObject }, options?: CallOptions): Promise<JsonObject>
+  /** Waits for one server and gives its client, for requests that have no method here. */
+  client(
+    selector: ServerSelector,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<{ key: ServerKey; client: ReadyClient }>
+  /** `logging/setLevel` to every server that has logging, now and when it comes up later. */
+  setLogLevel(level: string): Promise<void>
+  /** Tells servers that declared interest that the roots changed. */
+  rootsChanged(): Promise<void>
+  /** Status rows, one per key, without starting anything. */
+  servers(): readonly ServerStatus[]
+  close(): Promise<void>
+}
