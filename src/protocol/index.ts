@@ -1,3 +1,6 @@
+export { ActiveClock, Deadline } from './deadline.js'
 export * from './limits.js'
+export { memoryTransports } from './memory.js'
 export * from './message.js'
+export { type InboundRequest, Peer, type PeerHandlers, type PeerRequestOptions } from './peer.js'
 export * from './transport.js'
