@@ -1,0 +1,29 @@
+import type { InventoryCache } from '../connections/index.js'
+import type { ReeveError } from '../errors.js'
+import { openDatabase } from './database.js'
+import { SqliteInventories } from './inventories.js'
+
+/** The durable state of one home. */
+export interface Store extends Disposable {
+  readonly inventories: InventoryCache
+  /** What was wrong with the file on disk; already dealt with. */
+  readonly warnings: readonly ReeveError[]
+  close(): void
+}
+
+/**
+ * Opens `state.sqlite` (SQLite, WAL: several processes may have it open).
+ *
+ * @example
+ * ```ts
+ * using store = openStore(join(home, 'state.sqlite'))
+ * const cached = store.inventories.get(identity)
+ * ```
+ */
+export function openStore(file: string): Store {
+  const { connection, warnings } = openDatabase(file)
+  const close = () => {
+    if (connection.open) connection.close()
+  }
+  return { inventories: new SqliteInventories(connection), warnings, close, [Symbol.dispose]: close }
+}
