@@ -1,4 +1,10 @@
-import type { ConnectionEvent, ReadyClient, ServerStatus } from '../connections/index.js'
+import type {
+  ClientProfile,
+  ConnectionEvent,
+  ReadyClient,
+  ServerRequestHandler,
+  ServerStatus,
+} from '../connections/index.js'
 import type { ServerKey, ToolName } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 
@@ -10,6 +16,8 @@ export interface StepTool extends ToolName {
   readonly definition: JsonObject
   /** False while the tool is only known from the cache; a call then waits for the server. */
   readonly live: boolean
+  /** False for tools that the server keeps for its apps (`_meta.ui.visibility` without `model`). */
+  readonly modelVisible: boolean
 }
 
 /** What one namespace offers a model. */
@@ -39,8 +47,9 @@ export interface CallOptions {
 
 /** A frozen view: what is offered and how each call is bound. A changed definition refuses the call. */
 export interface Step {
+  /** For a model: visible tools only. */
   readonly namespaces: readonly Namespace[]
-  /** All tools, in the order offered. */
+  /** All tools, in the order offered; those hidden from the model only when the thread was started with `appTools`. */
   readonly tools: readonly StepTool[]
   /** The `CallToolResult` as the server sent it, `isError` included. */
   call(call: ToolCall, options?: CallOptions): Promise<JsonObject>
@@ -90,6 +99,35 @@ export interface Prompts extends Listing {
 }
 
 export type ThreadEvent = ConnectionEvent
+
+/** What a thread owns; never a process-wide default. */
+export interface ThreadOptions {
+  /** Ordered; the first is primary. Absent: the host alone. */
+  readonly environments?: readonly { readonly id: string; readonly cwd?: string }[]
+  /** What servers are told about this client. Absent: Reeve itself, with no capability that nobody here would answer. */
+  readonly client?: Partial<ClientProfile>
+  /** Default `codex`. */
+  readonly naming?: 'codex' | 'readable'
+  /** Also offer tools that are meant for apps, for a client that does its own filtering. Default false. */
+  readonly appTools?: boolean
+  /** Restricts the thread to these servers; others are not started. */
+  readonly only?: readonly ServerSelector[]
+  /** Milliseconds that a step waits for optional servers; 0 waits for their startup. Default 1000. */
+  readonly graceMs?: number
+  /** Answers sampling, elicitation and roots requests. Absent: method not found. */
+  readonly onRequest?: ServerRequestHandler
+  readonly onEvent?: (event: ThreadEvent) => void
+  /** Asked before a call whose tool is configured `prompt` or `writes`. Absent: such calls are refused. */
+  readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal | undefined) => Promise<'approve' | 'decline'>
+}
+
+/** A call that the configuration wants to be asked about. */
+export interface ApprovalRequest {
+  readonly key: ServerKey
+  readonly tool: string
+  readonly definition: JsonObject
+  readonly arguments: JsonValue | undefined
+}
 
 export interface Thread extends AsyncDisposable {
   readonly id: string

@@ -1,0 +1,40 @@
+import { InvalidArgumentsError } from '../errors.js'
+import type { JsonObject, JsonValue } from '../protocol/index.js'
+
+/** Members that only the runtime may set: what a caller puts there is dropped (reference: authority, sandbox metadata). */
+const RUNTIME_ONLY = ['codex/sandbox-state', 'codex/sandbox-state-meta', 'codex/sandbox-launcher'] as const
+
+/**
+ * The `_meta` of a `tools/call`: the caller's own members in their order, less what only the runtime may say, with the
+ * live ids over whatever stood there (reference: tool-calls, 5).
+ *
+ * @throws InvalidArgumentsError when the caller's `_meta` is no object; nothing is sent.
+ */
+export function callMeta(place: string, caller: JsonValue | undefined, live: JsonObject): JsonObject {
+  const meta: JsonObject = {}
+  for (const [member, value] of Object.entries(requireObject(place, 'MCP tool request _meta', caller) ?? {})) {
+    if (!(RUNTIME_ONLY as readonly string[]).includes(member)) define(meta, member, value)
+  }
+  for (const [member, value] of Object.entries(live)) define(meta, member, value)
+  return meta
+}
+
+/** @throws InvalidArgumentsError for anything but an object or nothing. */
+export function callArguments(place: string, value: JsonValue | undefined): JsonObject | undefined {
+  return requireObject(place, 'MCP tool arguments', value)
+}
+
+function requireObject(place: string, what: string, value: JsonValue | undefined): JsonObject | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  const got = JSON.stringify(value)
+  throw new InvalidArgumentsError(
+    `tool call failed for \`${place}\`: ${what} must be a JSON object, got ${got.length > 200 ? `${got.slice(0, 200)}…` : got}`,
+    { place },
+  )
+}
+
+/** Assignment would take `__proto__` for the prototype. */
+function define(target: JsonObject, member: string, value: JsonValue): void {
+  Object.defineProperty(target, member, { value, enumerable: true, configurable: true, writable: true })
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { serverKey } from '../identity/index.js'
+import { selectServer } from './select.js'
+
+const keys = [
+  serverKey('notes', 'a'),
+  serverKey('notes', 'b'),
+  serverKey('web', 'a'),
+  serverKey('files'),
+  serverKey('files', 'a'),
+]
+
+describe('selecting a server', () => {
+  it('takes the exact key when an environment is named, null included', () => {
+    expect(selectServer(keys, { server: 'notes', environment: 'b' })).toEqual(serverKey('notes', 'b'))
+    expect(selectServer(keys, { server: 'files', environment: null })).toEqual(serverKey('files'))
+    expect(() => selectServer(keys, { server: 'notes', environment: null })).toThrow("unknown MCP server 'notes'")
+    expect(() => selectServer(keys, { server: 'notes', environment: '' })).toThrow(
+      "unknown MCP server 'notes (environment )'",
+    )
+    expect(() => selectServer(keys, { server: 'files', environment: 'local' })).toThrow('(environment local)')
+  })
+
+  it('takes the thread-wide server, else the only owner, when only a name is given', () => {
+    expect(selectServer(keys, { server: 'files' })).toEqual(serverKey('files'))
+    expect(selectServer(keys, { server: 'web' })).toEqual(serverKey('web', 'a'))
+  })
+
+  it('refuses a name with several owners and lists them, whatever the order', () => {
+    for (const order of [keys, [...keys].reverse()]) {
+      expect(() => selectServer(order, { server: 'notes' })).toThrowError(
+        expect.objectContaining({ code: 'ambiguous_server', data: { choices: expect.arrayContaining(['a', 'b']) } }),
+      )
+    }
+  })
+
+  it('does not take names of the language for servers', () => {
+    for (const server of ['__proto__', 'constructor', 'toString', '']) {
+      expect(() => selectServer(keys, { server })).toThrowError(expect.objectContaining({ code: 'unknown_server' }))
+    }
+  })
+})
