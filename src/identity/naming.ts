@@ -7,6 +7,10 @@ export interface NamingInput {
   readonly tool: string
   /** Hosted apps only; empty for regular servers. */
   readonly connectorId?: string
+  /** Hosted apps only: the namespace before sanitising. Absent = the server's name. */
+  readonly rawNamespace?: string
+  /** Hosted apps only: the name before sanitising. Absent = the raw name. */
+  readonly callableName?: string
 }
 
 /** What a model sees. `flat` is unique over one assignment; routing looks it up, never takes it apart. */
