@@ -34,6 +34,8 @@ export interface PeerRequestOptions extends SendOptions {
   readonly timeoutMs?: number
   /** Asks for progress: a token of our own goes out in `_meta.progressToken`, whatever the params carried. */
   readonly onProgress?: (params: JsonObject) => void
+  /** Called before anything is sent, with the id that `ReceivedOn.relatedTo` names later. */
+  readonly onId?: (id: RequestId) => void
 }
 
 /**
@@ -81,6 +83,7 @@ export class Peer {
     if (this.#closed !== undefined) throw closedError(method, this.#closed, false)
     if (signal?.aborted) throw new CancelledError()
     const { id, answer } = this.#pending.add(method, onProgress)
+    options.onId?.(id)
     const exchange = new AbortController()
     const giveUp = (reason: string) => {
       exchange.abort()
