@@ -1,5 +1,6 @@
 export { ActiveClock, Deadline } from './deadline.js'
 export * from './limits.js'
+export { LineSplitter, type LineSplitterOptions, utf8Text } from './lines.js'
 export { memoryTransports } from './memory.js'
 export * from './message.js'
 export { type InboundRequest, Peer, type PeerHandlers, type PeerRequestOptions } from './peer.js'
