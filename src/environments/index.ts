@@ -1,1 +1,4 @@
 export * from './environment.js'
+export { createHttpClient, type HttpClientOptions } from './http/client.js'
+export type { ConnectionFault } from './http/failure.js'
+export { placeOf } from './http/place.js'
