@@ -2,102 +2,64 @@
 //   node scripts/install-peers.mjs NAME…
 // test/peers/NAME holds package.json and package-lock.json; the packages go to .cache/peers/NAME. A peer whose pins have
 // not changed since its last whole install is left alone.
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readStamp, stampOf } from './content-stamp.mjs'
+import { runStep, StepFailedError } from './run-step.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pins = join(root, 'test', 'peers')
 const cache = join(root, '.cache', 'peers')
 
-const INSTALL_TIMEOUT_MS = 8 * 60_000
 /**
  * `install` with a lock file beside it keeps every pin, as `ci` does, and forgives a lock file without the optional packages
  * of other platforms (`ci` refuses it; npm leaves those out of the lock when the registry at hand lacks them).
  * Install scripts stay off: each peer works without them, through the binary in its platform package.
  */
-const INSTALL = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+const INSTALL = ['npm', 'install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
-/** Installs each named peer that is missing or whose pins changed. Throws `PeerInstallError` at the first that fails. */
+/** Installs each named peer that is missing or whose pins changed. Throws `StepFailedError` at the first that fails. */
 export async function installPeers(names, say = (line) => console.error(line)) {
   for (const name of names) await installPeer(name, say)
 }
 
-export class PeerInstallError extends Error {}
-
 async function installPeer(name, say) {
-  const source = join(pins, name)
-  if (!existsSync(join(source, 'package-lock.json'))) {
-    throw new PeerInstallError(`no peer '${name}' in test/peers; there are: ${peerNames().join(', ')}`)
+  if (!peerNames().includes(name)) {
+    throw new StepFailedError(
+      `no peer '${name}' in test/peers`,
+      `there are: ${peerNames().join(', ')}`,
+      'ls test/peers',
+    )
   }
   const target = join(cache, name)
-  const stamp = stampOf(source)
-  if (readStamp(target) === stamp) return say(`peer ${name}: ready`)
+  const stamp = stampOf(root, [`test/peers/${name}`])
+  if (readStamp(join(target, '.stamp')) === stamp) return say(`peer ${name}: ready`)
   const started = Date.now()
-  say(`peer ${name}: installing`)
+  say(`peer ${name}: installing …`)
+  await installInto(target, name, stamp)
+  say(`peer ${name}: installed in ${((Date.now() - started) / 1000).toFixed(1)} s`)
+}
+
+/** Beside the target first, so that a half-finished install is never taken for a whole one. */
+async function installInto(target, name, stamp) {
   const fresh = join(cache, `.${name}-${process.pid}`)
+  const mend = `rm -rf .cache/peers/${name} && node scripts/install-peers.mjs ${name}`
   try {
     rmSync(fresh, { recursive: true, force: true })
     mkdirSync(fresh, { recursive: true })
-    for (const file of ['package.json', 'package-lock.json']) cpSync(join(source, file), join(fresh, file))
-    await npmInstall(fresh, name)
+    for (const file of readdirSync(join(pins, name))) cpSync(join(pins, name, file), join(fresh, file))
+    await runStep(`installing the peer ${name}`, INSTALL, { cwd: fresh, mend })
     writeFileSync(join(fresh, '.stamp'), stamp)
     rmSync(target, { recursive: true, force: true })
     renameSync(fresh, target)
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
-  say(`peer ${name}: installed in ${((Date.now() - started) / 1000).toFixed(1)} s`)
-}
-
-function npmInstall(folder, name) {
-  const windows = process.platform === 'win32'
-  return new Promise((resolve, reject) => {
-    const child = spawn(windows ? 'npm.cmd' : 'npm', INSTALL, {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      shell: windows,
-      timeout: INSTALL_TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-    })
-    let tail = ''
-    const keep = (chunk) => {
-      tail = (tail + chunk).slice(-4000)
-    }
-    child.stdout.on('data', keep)
-    child.stderr.on('data', keep)
-    child.once('error', (error) => reject(new PeerInstallError(failure(name, error.message))))
-    child.once('close', (code, signal) => {
-      if (code === 0) resolve()
-      else reject(new PeerInstallError(failure(name, `npm install ended with ${signal ?? code}\n${tail.trim()}`)))
-    })
-  })
-}
-
-function failure(name, reason) {
-  return `peer ${name}: ${reason}\nTry it by hand: (cd test/peers/${name} && npm ${INSTALL.join(' ')})`
-}
-
-function stampOf(source) {
-  const hash = createHash('sha256')
-  for (const file of ['package.json', 'package-lock.json']) hash.update(readFileSync(join(source, file)))
-  return hash.update(`${process.platform} ${process.arch} ${INSTALL.join(' ')}`).digest('hex')
-}
-
-function readStamp(target) {
-  try {
-    return readFileSync(join(target, '.stamp'), 'utf8')
-  } catch {
-    return undefined
-  }
 }
 
 function peerNames() {
-  return readdirSync(pins, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
+  return existsSync(pins) ? readdirSync(pins) : []
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -109,7 +71,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     await installPeers(names)
   } catch (error) {
-    if (!(error instanceof PeerInstallError)) throw error
+    if (!(error instanceof StepFailedError)) throw error
     console.error(error.message)
     process.exit(1)
   }
