@@ -1,0 +1,125 @@
+// Builds dist/: the library (tsc) and the command line (one esbuild bundle, split so that a verb loads only its own code).
+//   node scripts/build.mjs            what changed
+//   node scripts/build.mjs --cli      only the command line
+// Each part is skipped when its sources are what they were at its last build.
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readStamp, stampOf } from './content-stamp.mjs'
+import { runStep, StepFailedError } from './run-step.mjs'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const dist = join(root, 'dist')
+const cache = join(root, '.cache')
+const SOURCES = [
+  'src',
+  'scripts/build.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+]
+const MEND = 'node scripts/setup.mjs'
+
+/**
+ * libsql loads a native module by its own location. pino and its parts look for files beside themselves.
+ * Both are dependencies, so they are there; only verbs that need them load them.
+ */
+const EXTERNAL = ['libsql', 'pino']
+
+/** CommonJS packages inside an ESM bundle ask for `require`. */
+const BANNER = `import { createRequire as createRequireOfBundle } from 'node:module'
+const require = createRequireOfBundle(import.meta.url)`
+
+/** Builds what is out of date. Several processes may ask at once: one builds, the others wait for it. */
+export async function build({ cliOnly = false, say = (line) => console.error(line) } = {}) {
+  const release = await takeTurn()
+  try {
+    if (!cliOnly) await buildPart('library', { proof: 'identity/index.js', make: emitLibrary }, say)
+    await buildPart('command line', { proof: 'cli/reeve.js', make: bundleCli }, say)
+  } finally {
+    await release()
+  }
+}
+
+async function takeTurn() {
+  const { default: lockfile } = await import('proper-lockfile')
+  mkdirSync(cache, { recursive: true })
+  return lockfile.lock(cache, {
+    lockfilePath: join(cache, 'build.lock'),
+    stale: 20_000,
+    retries: { forever: true, minTimeout: 100, maxTimeout: 500, maxRetryTime: 300_000 },
+  })
+}
+
+/** `proof`: a file of the part, so that a removed dist/ is built again. */
+async function buildPart(name, { proof, make }, say) {
+  const stamp = stampOf(root, SOURCES, (path) => !path.endsWith('.test.ts'))
+  const stampFile = join(cache, `built-${name.replace(' ', '-')}.stamp`)
+  if (readStamp(stampFile) === stamp && existsSync(join(dist, proof))) return
+  const started = Date.now()
+  const fresh = join(cache, `build-${process.pid}`)
+  rmSync(fresh, { recursive: true, force: true })
+  try {
+    await make(fresh)
+    writeFileSync(stampFile, stamp)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  say(`built the ${name} in ${((Date.now() - started) / 1000).toFixed(1)} s`)
+}
+
+async function emitLibrary(fresh) {
+  const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+  const command = [process.execPath, tsc, '-p', 'tsconfig.build.json', '--outDir', fresh]
+  await runStep('compiling the library', command, { cwd: root, mend: MEND })
+  const made = readdirSync(fresh)
+  const stale = existsSync(dist) ? readdirSync(dist).filter((name) => name !== 'cli' && !made.includes(name)) : []
+  for (const name of stale) rmSync(join(dist, name), { recursive: true, force: true })
+  for (const name of made) replace(join(dist, name), join(fresh, name))
+}
+
+async function bundleCli(fresh) {
+  const { build: bundle } = await import('esbuild')
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/reeve.ts'],
+    outdir: fresh,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    minify: true,
+    keepNames: true,
+    legalComments: 'linked',
+    external: EXTERNAL,
+    banner: { js: BANNER },
+    define: { REEVE_VERSION: JSON.stringify(version) },
+    logLevel: 'silent',
+  }).catch((error) => {
+    throw new StepFailedError('bundling the command line failed', error.message, MEND)
+  })
+  chmodSync(join(fresh, 'reeve.js'), 0o755)
+  replace(join(dist, 'cli'), fresh)
+}
+
+/** A running process may read a folder while it is replaced, but never finds half of one. */
+function replace(target, fresh) {
+  mkdirSync(dirname(target), { recursive: true })
+  const old = `${target}.old-${process.pid}`
+  if (existsSync(target)) renameSync(target, old)
+  renameSync(fresh, target)
+  rmSync(old, { recursive: true, force: true })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await build({ cliOnly: process.argv.includes('--cli') })
+  } catch (error) {
+    if (!(error instanceof StepFailedError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
