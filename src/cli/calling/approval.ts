@@ -1,0 +1,40 @@
+import { createInterface } from 'node:readline'
+import { displayKey } from '../../identity/index.js'
+import type { ThreadOptions } from '../../threads/index.js'
+import type { Cli } from '../cli.js'
+import { oneLine } from '../printable.js'
+
+type OnApproval = NonNullable<ThreadOptions['onApproval']>
+
+/**
+ * Who answers when the configuration wants to be asked about a tool: `--yes`, else a person at the terminal. Undefined
+ * where nobody can be asked; such calls are then refused.
+ */
+export function askApproval(cli: Cli, yes: boolean): OnApproval | undefined {
+  if (yes) return async () => 'approve'
+  if (cli.stdin.isTTY !== true) return undefined
+  return async ({ key, tool, arguments: args }, signal) => {
+    cli.err.clear()
+    cli.err.error(`${oneLine(displayKey(key))} / ${oneLine(tool)}`)
+    if (args !== undefined) cli.err.error(`  ${oneLine(JSON.stringify(args))}`)
+    cli.err.error('Run it? [y/N]')
+    return /^y(?:es)?$/i.test(await oneAnswer(cli, signal)) ? 'approve' : 'decline'
+  }
+}
+
+/** The next line of stdin; empty when it ends or the call is given up. */
+function oneAnswer(cli: Cli, signal: AbortSignal | undefined): Promise<string> {
+  const lines = createInterface({ input: cli.stdin, terminal: false })
+  return new Promise((resolve) => {
+    const done = (answer: string): void => {
+      signal?.removeEventListener('abort', onAbort)
+      lines.close()
+      resolve(answer)
+    }
+    const onAbort = (): void => done('')
+    lines.once('line', (line) => done(line.trim()))
+    lines.once('close', () => done(''))
+    if (signal?.aborted) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,19 @@
+import type { ServerSelector } from '../threads/index.js'
+import { UsageError } from './usage.js'
+
+/** `--env ID`: the environment that contributed the server. */
+export interface EnvironmentOption {
+  readonly env?: string
+}
+
+/** The server that NAME and `--env` mean; never taken from a joined string. */
+export function selectorOf(name: string, { env }: EnvironmentOption): ServerSelector {
+  return env === undefined ? { server: name } : { server: name, environment: env }
+}
+
+/** The same where NAME may be left out for all servers. */
+export function optionalSelector(name: string | undefined, options: EnvironmentOption): ServerSelector | undefined {
+  if (name !== undefined) return selectorOf(name, options)
+  if (options.env !== undefined) throw new UsageError('--env goes with the NAME of a server')
+  return undefined
+}
