@@ -67,6 +67,8 @@ export interface ConfigOrigin {
 export interface ConfiguredServer {
   readonly name: string
   readonly config: ServerConfig
+  /** As written, before `${VAR}` was replaced, for surfaces that must not show values. Absent when nothing was. */
+  readonly written?: ServerConfig
   readonly origin: ConfigOrigin
 }
 
@@ -78,4 +80,6 @@ export interface ConfigProblem {
   /** `file:line:column member`, as much as is known. */
   readonly place: string
   readonly server?: string
+  /** The member, from the root of `config.toml`'s shape (also for files of another shape). Absent for whole files. */
+  readonly path?: readonly string[]
 }

@@ -1,0 +1,178 @@
+import { basename, dirname, extname, join } from 'node:path'
+import { ConfigError } from '../errors.js'
+import type { Environment } from './expand.js'
+import { managedRequirementsFile, reeveHome } from './home.js'
+import { type LayerSettings, type MergedSettings, mergeLayers } from './merge.js'
+import { findProject, realPath, shellWord, trustOf } from './project.js'
+import { readSettings } from './read-settings.js'
+import { type ReadRequirements, type Requirements, readRequirements } from './requirements.js'
+import type { ConfigOrigin, ConfigProblem } from './server.js'
+import type { FileSettings } from './settings.js'
+import type { SourceDocument } from './source/raw.js'
+import { readConfigText } from './source/read-text.js'
+import { parseToml } from './source/toml.js'
+
+export interface LoadConfigOptions {
+  /** Reeve's folder. Default: `$REEVE_HOME`, else `~/.reeve`. */
+  readonly home?: string
+  /** Where the search for a project starts. Default: the working directory. */
+  readonly cwd?: string
+  /** Variables for `${VAR}` and for finding homes. Default: `process.env`. */
+  readonly env?: Environment
+  /** When not empty, the only sources, later ones over earlier ones: neither the user's nor a project's file is read. */
+  readonly files?: readonly string[]
+  /** Unknown members are errors instead of warnings. */
+  readonly strict?: boolean
+  /** The administrator's requirements. Default: `/etc/reeve/requirements.toml`. */
+  readonly requirementsFile?: string
+}
+
+export interface ConfigFile {
+  readonly path: string
+  readonly layer: ConfigOrigin['layer']
+  readonly exists: boolean
+  /** False for the file of a project that the user has not trusted: nothing in it counts. */
+  readonly trusted: boolean
+}
+
+/** Everything that configuration says, and everything that is wrong with it. */
+export interface LoadedConfig extends MergedSettings {
+  readonly requirements: Requirements | undefined
+  readonly problems: readonly ConfigProblem[]
+  /** In the order in which they were put on each other. */
+  readonly files: readonly ConfigFile[]
+}
+
+/**
+ * Loads the user's configuration and the trusted project's, or the given files instead. Starts nothing and never throws
+ * for what stands in a file: each fault is one problem with its place, and all the rest counts.
+ *
+ * `${VAR}` is replaced in JSON files and in our own `config.toml`, never in a file of Codex (one in `.codex` or
+ * `$CODEX_HOME`), whose format has no variables.
+ *
+ * @example
+ * ```ts
+ * const { servers, problems } = await loadConfig()
+ * for (const { place, message } of problems) console.error(`${place}: ${message}`)
+ * ```
+ */
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
+  const load = new ConfigLoad(options)
+  const requirements = load.requirements(options.requirementsFile)
+  if (options.files && options.files.length > 0) {
+    for (const file of options.files) await load.named(file)
+  } else {
+    await load.user()
+    await load.project(options.cwd ?? process.cwd())
+  }
+  return Object.freeze({ ...mergeLayers(load.layers), requirements, problems: load.problems, files: load.files })
+}
+
+class ConfigLoad {
+  readonly layers: LayerSettings[] = []
+  readonly problems: ConfigProblem[] = []
+  readonly files: ConfigFile[] = []
+  readonly #environment: Environment
+  readonly #home: string
+  readonly #strict: boolean
+
+  constructor(options: LoadConfigOptions) {
+    this.#environment = options.env ?? process.env
+    this.#home = options.home ?? reeveHome(this.#environment)
+    this.#strict = options.strict ?? false
+  }
+
+  user(): Promise<boolean> {
+    return this.#add(join(this.#home, 'config.toml'), 'user')
+  }
+
+  async project(cwd: string): Promise<void> {
+    const project = findProject(cwd, this.#home)
+    if (project === undefined) return
+    const { folder, file } = project
+    const trust = trustOf(folder, this.layers[0]?.settings.projects ?? new Map())
+    if (trust === 'trusted') {
+      await this.#add(file, 'project')
+      return
+    }
+    this.files.push({ path: file, layer: 'project', exists: true, trusted: false })
+    if (trust === 'untrusted') return
+    const message = `this project is not trusted, so its configuration does not count; to trust it: reeve config trust ${shellWord(folder)}`
+    this.problems.push({ severity: 'warning', code: 'untrusted_project', message, place: file })
+  }
+
+  async named(file: string): Promise<void> {
+    const found = await this.#add(file, 'file')
+    if (!found)
+      this.problems.push({ severity: 'error', code: 'not_found', message: 'there is no such file', place: file })
+  }
+
+  /** A requirements file that cannot be read allows no server: it must not be weakened by breaking it. */
+  requirements(named: string | undefined): Requirements | undefined {
+    const file = named ?? managedRequirementsFile(this.#environment)
+    try {
+      const text = readConfigText(file)
+      if (text === undefined) return undefined
+      const { requirements, problems }: ReadRequirements = readRequirements(parseToml(file, text))
+      this.problems.push(...problems)
+      return requirements
+    } catch (error) {
+      this.#noteFault(error, 'requirements cannot be read, so no server is allowed: ')
+      return { source: file, servers: new Map() }
+    }
+  }
+
+  /** @returns whether the file exists. */
+  async #add(file: string, layer: ConfigOrigin['layer']): Promise<boolean> {
+    try {
+      const text = readConfigText(file)
+      this.files.push({ path: file, layer, exists: text !== undefined, trusted: true })
+      if (text === undefined) return false
+      const settings = await this.#read(file, text, layer)
+      this.layers.push({ file, layer, settings })
+      this.problems.push(...settings.problems)
+    } catch (error) {
+      if (this.files.at(-1)?.path !== file) this.files.push({ path: file, layer, exists: true, trusted: true })
+      this.#noteFault(error, '')
+    }
+    return true
+  }
+
+  async #read(file: string, text: string, layer: ConfigOrigin['layer']): Promise<FileSettings> {
+    const json = isJson(file, text)
+    const ofCodex = !json && layer === 'file' && this.#isOfCodex(file)
+    return readSettings(json ? await this.#foreign(file, text) : parseToml(file, text), {
+      layer,
+      strict: this.#strict,
+      sharedFile: ofCodex,
+      ...(!ofCodex && { variables: this.#environment }),
+    })
+  }
+
+  async #foreign(file: string, text: string): Promise<SourceDocument> {
+    const { parseForeignFile } = await import('./foreign/file.js')
+    const { document, problems } = parseForeignFile(file, text, this.#environment, this.#strict)
+    this.problems.push(...problems)
+    return document
+  }
+
+  #isOfCodex(file: string): boolean {
+    const folder = realPath(dirname(file))
+    if (basename(folder) === '.codex') return true
+    const named = this.#environment.CODEX_HOME
+    return named !== undefined && named !== '' && realPath(named) === folder
+  }
+
+  #noteFault(error: unknown, prefix: string): void {
+    if (!(error instanceof ConfigError)) throw error
+    const { code, message, place } = error
+    this.problems.push({ severity: 'error', code, message: prefix + message, place: place ?? '' })
+  }
+}
+
+/** By extension, else by the first character. */
+function isJson(file: string, text: string): boolean {
+  const extension = extname(file).toLowerCase()
+  if (extension === '.json' || extension === '.jsonc') return true
+  return extension !== '.toml' && text.trimStart().startsWith('{')
+}

@@ -1,0 +1,64 @@
+import type { ConfigOrigin, ConfiguredServer } from './server.js'
+import type { FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
+import type { RawTable } from './source/raw.js'
+
+/** An entry that is not used because a later layer has the same name. */
+export interface ShadowedServer {
+  readonly name: string
+  readonly origin: ConfigOrigin
+  /** What counts instead. `broken`: that entry is an error, so the name has no server at all. */
+  readonly by: { readonly file: string; readonly broken: boolean }
+}
+
+export interface LayerSettings {
+  readonly file: string
+  readonly layer: ConfigOrigin['layer']
+  readonly settings: FileSettings
+}
+
+export interface MergedSettings {
+  readonly servers: readonly ConfiguredServer[]
+  readonly shadowed: readonly ShadowedServer[]
+  readonly features: ReadonlyMap<string, boolean>
+  readonly plugins: ReadonlyMap<string, PluginPolicy>
+  readonly hooks: readonly { readonly file: string; readonly value: RawTable }[]
+  readonly oauth: OAuthSettings
+  readonly suppressUnstableFeaturesWarning: boolean
+}
+
+/** Puts layers on each other, lowest first. A later layer wins by the whole entry, never by single members. */
+export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
+  const servers = new Map<string, ConfiguredServer>()
+  const shadowed: ShadowedServer[] = []
+  const features = new Map<string, boolean>()
+  const plugins = new Map<string, PluginPolicy>()
+  let oauth: OAuthSettings = {}
+  let suppress = false
+  for (const { file, layer, settings } of layers) {
+    const hide = (name: string, broken: boolean) => {
+      const hidden = servers.get(name)
+      if (hidden === undefined) return
+      servers.delete(name)
+      shadowed.push(Object.freeze({ name, origin: hidden.origin, by: { file, broken } }))
+    }
+    for (const name of settings.broken) hide(name, true)
+    for (const server of settings.servers) {
+      hide(server.name, false)
+      servers.set(server.name, server)
+    }
+    for (const [name, on] of settings.features) features.set(name, on)
+    for (const [id, policy] of settings.plugins) plugins.set(id, policy)
+    // Where tokens are kept and sent is the user's own choice, not a project's.
+    if (layer !== 'project') oauth = { ...oauth, ...settings.oauth }
+    suppress = settings.suppressUnstableFeaturesWarning ?? suppress
+  }
+  return {
+    servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
+    shadowed,
+    features,
+    plugins,
+    hooks: layers.flatMap(({ file, settings }) => (settings.hooks ? [{ file, value: settings.hooks }] : [])),
+    oauth: Object.freeze(oauth),
+    suppressUnstableFeaturesWarning: suppress,
+  }
+}

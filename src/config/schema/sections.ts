@@ -1,0 +1,62 @@
+import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
+import { described, flag, integer, list, map, oneOf, table, text } from './shape.js'
+
+const pluginServerPolicy = table({
+  enabled: BOTH_MEMBERS.enabled,
+  default_tools_approval_mode: described(approvalMode, 'Approval mode of its tools.'),
+  enabled_tools: described(list(text), 'When given, only these tools are offered (raw names).'),
+  disabled_tools: described(list(text), 'Tools that are not offered.'),
+  tools: described(map(toolSettings), 'Settings per tool, by raw name.'),
+})
+
+/** `[plugins."<id>"]` (reference: catalog, 5). */
+export const pluginPolicy = table({
+  enabled: described(flag, 'Whether the plugin is used.'),
+  mcp_servers: described(map(pluginServerPolicy), 'Policy for the servers that the plugin brings.'),
+})
+
+/** `[projects."<folder>"]`. */
+export const projectTrust = table({
+  trust_level: described(oneOf('trusted', 'untrusted'), "Whether the project's own configuration counts."),
+})
+
+export const credentialsStore = oneOf('auto', 'file', 'keyring')
+export const callbackPort = integer('u16', 0n, 0xffffn)
+
+/** Every top-level member that is read, for nearest-name hints. */
+export const TOP_LEVEL_MEMBERS = [
+  'mcp_servers',
+  'plugins',
+  'features',
+  'hooks',
+  'projects',
+  'mcp_oauth_credentials_store',
+  'mcp_oauth_callback_port',
+  'mcp_oauth_callback_url',
+  'suppress_unstable_features_warning',
+] as const
+
+/** JSON Schema (2020-12) of `config.toml`, for editors. */
+export function configSchema(): Record<string, unknown> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Reeve configuration',
+    type: 'object',
+    properties: {
+      mcp_servers: {
+        description: 'MCP servers by name.',
+        type: 'object',
+        propertyNames: { pattern: '^[a-zA-Z0-9_:@/.-]+$' },
+        additionalProperties: serverSchema,
+      },
+      plugins: { description: 'Policy per plugin.', ...map(pluginPolicy).schema },
+      features: { description: 'Features on or off.', type: 'object', additionalProperties: { type: 'boolean' } },
+      hooks: { description: 'Commands to run around tool calls.', type: 'object' },
+      projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
+      mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
+      mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
+      mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },
+      suppress_unstable_features_warning: { description: 'No warning about unstable features.', ...flag.schema },
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
+import type { RawTable } from './source/raw.js'
+
+/** Host policy for one server of a plugin; never its transport (reference: catalog, 5). Absent = as the plugin says. */
+export interface PluginServerPolicy {
+  readonly enabled?: boolean
+  readonly defaultToolsApprovalMode?: ApprovalMode
+  readonly enabledTools?: readonly string[]
+  readonly disabledTools?: readonly string[]
+  readonly tools?: Readonly<Record<string, ToolSettings>>
+}
+
+/** `[plugins."<id>"]`. */
+export interface PluginPolicy {
+  /** As written; a plugin installed on an executor counts only when the host says true. */
+  readonly enabled?: boolean
+  readonly servers: ReadonlyMap<string, PluginServerPolicy>
+}
+
+/** The `mcp_oauth_*` members. */
+export interface OAuthSettings {
+  readonly credentialsStore?: 'auto' | 'file' | 'keyring'
+  readonly callbackPort?: number
+  readonly callbackUrl?: string
+}
+
+/** What one file says, after reading; nothing is merged yet. */
+export interface FileSettings {
+  readonly servers: readonly ConfiguredServer[]
+  /** Names whose entry is an error: they hide the same name of lower layers rather than fall back to it. */
+  readonly broken: ReadonlySet<string>
+  readonly features: ReadonlyMap<string, boolean>
+  readonly plugins: ReadonlyMap<string, PluginPolicy>
+  /** As data; the room that runs hooks reads it. */
+  readonly hooks: RawTable | undefined
+  readonly oauth: OAuthSettings
+  readonly suppressUnstableFeaturesWarning: boolean | undefined
+  /** Folder → trust level, of the user's file alone. */
+  readonly projects: ReadonlyMap<string, 'trusted' | 'untrusted'>
+  readonly problems: readonly ConfigProblem[]
+}
