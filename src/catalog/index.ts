@@ -1,1 +1,26 @@
-export type * from './types.js'
+export { type CapabilityRoot, usableRoots } from './capability-roots.js'
+export { Catalog, CatalogBuilder } from './catalog.js'
+export { type AccountFacts, effectiveServers, isAgentPlugin, NO_ACCOUNT } from './effective.js'
+export { type EnvironmentAuthority, environmentAuthority, underEnvironmentAuthority } from './environment-authority.js'
+export { hostedAppsRegistration, isHostOwnedApps } from './hosted-apps.js'
+export {
+  type PermissionAuthority,
+  type Profiles,
+  permissionAuthorities,
+  type ReadonlyKeyMap,
+  uniformAuthorities,
+} from './permission-authority.js'
+export { type PluginOverlay, type PluginServerOverlay, underPluginOverlay } from './plugin-overlay.js'
+export { type Policies, underPolicies } from './policies.js'
+export {
+  disabledReasonText,
+  type ManagedRequirements,
+  type RequirementFault,
+  requirementFaults,
+  type ServerIdentity,
+  type ServerMatcher,
+  underRequirements,
+  type ValueMatcher,
+} from './requirements.js'
+export { approvalModeOf } from './tool-settings.js'
+export * from './types.js'
