@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage } from '../../protocol/index.js'
+import { allowsBatches, eraOf, isServed, refuseDiscovery, UNNAMED_REVISION, unsupportedRevision } from '../eras.js'
+import { errorAnswer, type Inbound, parseInbound } from '../inbound.js'
+import { REFUSALS, type Refusal, sendJson, tooLarge } from './answers.js'
+import type { Principal } from './authentication.js'
+import { discard, readBody } from './body.js'
+import type { HttpLimits } from './limits.js'
+import { accepts, isJson } from './media.js'
+import type { SessionTable } from './session-table.js'
+import { type HttpSessionTransport, SESSION_HEADER } from './session-transport.js'
+
+export interface Endpoint {
+  readonly limits: HttpLimits
+  readonly sessions: SessionTable
+  /** Starts serving a session that was just opened. */
+  readonly serve: (transport: HttpSessionTransport, principal: Principal) => void
+}
+
+/** One POST to the endpoint: headers, body, envelope, era, session, delivery. Returns why it was refused, if it was. */
+export async function handlePost(
+  request: IncomingMessage,
+  response: ServerResponse,
+  principal: Principal,
+  endpoint: Endpoint,
+): Promise<Refusal | undefined> {
+  const unfit = unfitHeaders(request)
+  if (unfit !== undefined) return unfit
+  const body = await readBody(request, endpoint.limits.bodyBytes)
+  if (body.kind === 'gone') return undefined
+  if (body.kind === 'not_utf8') return REFUSALS.encoding
+  if (body.kind === 'too_large') {
+    discard(request, endpoint.limits.closeMs)
+    return tooLarge(endpoint.limits.bodyBytes)
+  }
+  const inbound = parseInbound(body.text)
+  if (inbound.kind === 'invalid') return malformed(inbound.answer)
+  if (inbound.kind === 'message' && eraOf(inbound.message) === 'discovery') {
+    answerDiscovery(response, inbound.message)
+    return undefined
+  }
+  return deliver(request, response, inbound, principal, endpoint)
+}
+
+/** The session that a request names, if its principal may use it and its revision is served. */
+export function findSession(
+  request: IncomingMessage,
+  principal: Principal,
+  sessions: SessionTable,
+): HttpSessionTransport | Refusal {
+  const id = request.headers[SESSION_HEADER]
+  if (typeof id !== 'string' || id === '') return REFUSALS.noSession
+  const entry = sessions.get(id)
+  if (entry === undefined) return REFUSALS.unknownSession
+  if (entry.principal.id !== principal.id) return REFUSALS.foreignSession
+  return unservedRevision(request) ?? entry.transport
+}
+
+export function isRefusal(found: HttpSessionTransport | Refusal): found is Refusal {
+  return 'status' in found
+}
+
+function unfitHeaders(request: IncomingMessage): Refusal | undefined {
+  const { accept } = request.headers
+  if (!isJson(request.headers['content-type'])) return REFUSALS.contentType
+  if (request.headers['content-encoding'] !== undefined) return REFUSALS.contentEncoding
+  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) return REFUSALS.acceptBoth
+  return undefined
+}
+
+function unservedRevision(request: IncomingMessage): Refusal | undefined {
+  const header = request.headers['mcp-protocol-version']
+  if (typeof header !== 'string' || isServed(header)) return undefined
+  return { status: 400, ...unsupportedRevision(header) }
+}
+
+function deliver(
+  request: IncomingMessage,
+  response: ServerResponse,
+  inbound: Exclude<Inbound, { kind: 'invalid' }>,
+  principal: Principal,
+  endpoint: Endpoint,
+): Refusal | undefined {
+  if (inbound.kind === 'message' && opensSession(request, inbound.message)) {
+    return openSession(response, inbound.message, principal, endpoint)
+  }
+  const session = findSession(request, principal, endpoint.sessions)
+  if (isRefusal(session)) return session
+  if (inbound.kind === 'message') return session.receive(response, [inbound.message], false)
+  if (!allowsBatches(session.revision ?? UNNAMED_REVISION)) return REFUSALS.batch
+  if (inbound.messages.some(isInitialize)) return REFUSALS.initializeInBatch
+  return session.receive(response, inbound.messages, true)
+}
+
+function malformed(answer: JsonRpcErrorResponse): Refusal {
+  return { status: 400, code: answer.error.code, message: answer.error.message }
+}
+
+/** `initialize` under a session's id is for that session to refuse. */
+function opensSession(request: IncomingMessage, message: JsonRpcMessage): boolean {
+  return isInitialize(message) && request.headers[SESSION_HEADER] === undefined
+}
+
+function isInitialize(message: JsonRpcMessage): boolean {
+  return isRequest(message) && message.method === 'initialize'
+}
+
+function openSession(
+  response: ServerResponse,
+  initialize: JsonRpcMessage,
+  principal: Principal,
+  endpoint: Endpoint,
+): Refusal | undefined {
+  const session = endpoint.sessions.open(principal)
+  if (session === undefined) return REFUSALS.tooManySessions
+  endpoint.serve(session, principal)
+  return session.receive(response, [initialize], false)
+}
+
+function answerDiscovery(response: ServerResponse, message: JsonRpcMessage): void {
+  const { code, message: text, data } = refuseDiscovery()
+  sendJson(response, 200, errorAnswer(isRequest(message) ? message.id : null, code, text, data))
+}
