@@ -22,7 +22,6 @@ close(
       { name: 'lint', command: [node, biome, 'check', '.'], minutes: 2, needs: SET_UP },
       { name: 'types', command: [node, tsc, '--noEmit'], minutes: 3, needs: SET_UP },
       { name: 'rooms', command: [node, 'scripts/check-rooms.mjs'], minutes: 1 },
-      { name: 'vectors', command: [node, 'scripts/check-vectors.mjs'], minutes: 1 },
       { name: 'build', command: [node, 'scripts/build.mjs'], minutes: 3, needs: SET_UP },
       { name: 'package', command: [node, 'scripts/check-package.mjs'], minutes: 5, needs: BUILT },
       { name: 'peers', command: peers('inspector', 'mcporter', 'mcp-remote', 'codex'), minutes: 8, needs: SET_UP },
