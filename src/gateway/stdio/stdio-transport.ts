@@ -45,6 +45,8 @@ export class StdioTransport implements Transport {
   readonly #lines: LineSplitter
   readonly #unanswered = new Set<RequestId>()
   readonly #batches = new BatchAnswers()
+  /** Writes that the client has not taken yet; a stream that is given up never calls back. */
+  readonly #writing = new Set<(error: Error | undefined) => void>()
   #revision: Revision | undefined
   #state: 'new' | 'open' | 'draining' | 'closed' = 'new'
   #drain: NodeJS.Timeout | undefined
@@ -161,10 +163,13 @@ export class StdioTransport implements Transport {
       return Promise.reject(error)
     }
     return new Promise((resolve, reject) => {
-      this.#output.write(`${line}\n`, (error) => {
+      const settle = (error: Error | null | undefined) => {
+        this.#writing.delete(settle)
         if (error) reject(new TransportClosedError(`can't write to the client: ${error.message}`, { sent: false }))
         else resolve()
-      })
+      }
+      this.#writing.add(settle)
+      this.#output.write(`${line}\n`, settle)
     })
   }
 
@@ -186,6 +191,7 @@ export class StdioTransport implements Transport {
     clearTimeout(this.#drain)
     this.#input.off('data', this.#onData).off('end', this.#onInputEnd).off('close', this.#onInputEnd)
     this.#input.pause()
+    for (const settle of this.#writing) settle(error ?? new Error('the session has ended'))
     this.onclose?.(error === undefined ? {} : { error })
   }
 
