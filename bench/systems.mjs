@@ -60,12 +60,13 @@ export function systemOf(name) {
 
 function startReeve(port, folder) {
   const config = serversFile(folder)
-  const token = 'bench-token-bench-token-bench-token'
+  const token = 'reeve-bench-'.repeat(4)
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
   const reeve = [node, join(root, 'dist', 'cli', 'reeve.js'), '--home', join(folder, 'home'), '--config', config]
   return {
-    command: [...reeve, 'serve', '--http', `127.0.0.1:${port}`],
+    command: [...reeve, 'serve', '--http', `127.0.0.1:${port}`, '--token-file', tokenFile],
     url: mcp(port),
-    env: { REEVE_TOKEN: token },
     headers: { authorization: `Bearer ${token}` },
   }
 }
