@@ -1,0 +1,80 @@
+import type { HttpServer } from '../../config/index.js'
+import type { Environment, HttpClient } from '../../environments/index.js'
+import { ConfigError } from '../../errors.js'
+import type { Transport } from '../../protocol/index.js'
+import { bearerToken, ConfiguredAuth, helperNeedsHost, LayeredAuth } from './configured-auth.js'
+import { configuredHeaders } from './header-fields.js'
+import type { HttpAuth } from './http-auth.js'
+import { HttpOperations } from './operations.js'
+import type { RedirectPolicy } from './redirects.js'
+import { StreamableHttpTransport } from './streamable.js'
+import { systemTimers, type Timers } from './timers.js'
+
+export interface OpenHttpOptions {
+  readonly http: HttpClient
+  readonly server: HttpServer
+  /** Where bearer tokens, header variables and the helper's environment come from. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The server's name for people, in error texts. */
+  readonly label: string
+  /** Credentials beyond the configuration: OAuth, runtime authentication. Not asked where the configuration has its own. */
+  readonly auth?: HttpAuth
+  readonly redirects?: RedirectPolicy
+  /** For `http_headers_helper`: how the host starts processes. Absent for servers of other environments. */
+  readonly spawn?: Environment['spawn']
+  /** Where the helper runs. */
+  readonly cwd?: string
+  readonly timers?: Timers
+}
+
+/**
+ * A transport to one HTTP server, not started; nothing is sent yet. The credential is chosen here, once (reference:
+ * connections, 10.1): a bearer variable, else a static `Authorization`, else `auth`.
+ *
+ * Rejects with `ConfigError` (an unusable URL or bearer variable) or `UnsupportedError` (a headers helper without a
+ * host to run it).
+ */
+export async function openHttp(options: OpenHttpOptions): Promise<Transport> {
+  const { server, env, label, timers = systemTimers } = options
+  const url = usableUrl(server.url, label)
+  const token = bearerToken(server, env, label)
+  const configured = configuredHeaders(server, env, label)
+  const hasOwn = token !== undefined || configured.fields.some(([name]) => name.toLowerCase() === 'authorization')
+  const operations = new HttpOperations({
+    http: options.http,
+    auth: credentials(options, token, hasOwn ? undefined : options.auth, timers),
+    configured: configured.fields,
+    redirects: options.redirects ?? 'same-origin',
+  })
+  return new StreamableHttpTransport({ operations, url, timers, warnings: configured.warnings })
+}
+
+function usableUrl(text: string, label: string): string {
+  const refuse = (reason: string) =>
+    new ConfigError('invalid_url', `MCP server '${label}': ${reason}`, { place: `${label} url` })
+  if (!URL.canParse(text)) throw refuse('its url is no URL')
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('its url is neither http nor https')
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('its url holds a user name or password: put them in http_headers or bearer_token_env_var')
+  }
+  url.hash = ''
+  return url.href
+}
+
+function credentials(
+  { server, env, label, spawn, cwd }: OpenHttpOptions,
+  token: string | undefined,
+  source: HttpAuth | undefined,
+  timers: Timers,
+): HttpAuth {
+  const command = server.httpHeadersHelper
+  if (command !== undefined && spawn === undefined) throw helperNeedsHost(label)
+  const helper =
+    command === undefined || spawn === undefined
+      ? undefined
+      : { command, spawn, env, label, timers, ...(cwd !== undefined && { cwd }) }
+  const configured = new ConfiguredAuth(token, helper)
+  if (source === undefined) return configured
+  return helper === undefined ? source : new LayeredAuth(configured, source)
+}

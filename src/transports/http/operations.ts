@@ -1,0 +1,99 @@
+import { type HttpClient, type HttpResponse, placeOf } from '../../environments/index.js'
+import { orAborted } from './abortion.js'
+import { buildHeaders, type HeaderField } from './header-fields.js'
+import type { HttpAuth, HttpOperation } from './http-auth.js'
+import { secretsOf } from './redaction.js'
+import { isRedirect, type RedirectPolicy, redirectTarget } from './redirects.js'
+
+export interface OutgoingOperation {
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly url: string
+  readonly body?: string
+  readonly rpcMethod?: string
+  readonly protocolVersion?: string
+  readonly sessionId?: string
+  readonly lastEventId?: string
+  readonly signal: AbortSignal
+}
+
+export interface Performed {
+  readonly response: HttpResponse
+  /** Origin and path that answered, for error texts. */
+  readonly place: string
+  /** Credential values that were sent: an error page may echo them. */
+  readonly secrets: readonly string[]
+}
+
+export interface HttpOperationsOptions {
+  readonly http: HttpClient
+  readonly auth: HttpAuth
+  readonly configured: readonly HeaderField[]
+  readonly redirects: RedirectPolicy
+}
+
+/** Sends operations of one server: credentials for each attempt, same-origin redirects, one repetition after a 401. */
+export class HttpOperations {
+  readonly #options: HttpOperationsOptions
+
+  constructor(options: HttpOperationsOptions) {
+    this.#options = options
+  }
+
+  async perform(outgoing: OutgoingOperation): Promise<Performed> {
+    let url = outgoing.url
+    let hops = 0
+    let mayRefresh = true
+    for (;;) {
+      const operation = describe(outgoing, url)
+      const auth = await orAborted(this.#options.auth.headers(operation), outgoing.signal)
+      const response = await this.#send(outgoing, url, auth)
+      if (isRedirect(response.status)) {
+        response.cancel()
+        url = redirectTarget(response, url, hops, this.#options.redirects)
+        hops += 1
+      } else if (
+        response.status === 401 &&
+        mayRefresh &&
+        (await this.#refreshed(operation, response, auth, outgoing))
+      ) {
+        response.cancel()
+        mayRefresh = false
+      } else {
+        return { response, place: placeOf(url), secrets: secretsOf([...this.#options.configured, ...auth]) }
+      }
+    }
+  }
+
+  #send(outgoing: OutgoingOperation, url: string, auth: readonly HeaderField[]): Promise<HttpResponse> {
+    const { method, body, signal } = outgoing
+    const headers = buildHeaders({ ...outgoing, configured: this.#options.configured, auth })
+    return this.#options.http.request({ method, url, headers, signal, ...(body !== undefined && { body }) })
+  }
+
+  async #refreshed(
+    operation: HttpOperation,
+    response: HttpResponse,
+    headers: readonly HeaderField[],
+    { signal }: OutgoingOperation,
+  ): Promise<boolean> {
+    const { auth } = this.#options
+    if (auth.onUnauthorized === undefined) return false
+    const challenge = challengeOf(response)
+    try {
+      return await orAborted(auth.onUnauthorized(operation, { status: response.status, challenge, headers }), signal)
+    } catch (error) {
+      response.cancel()
+      throw error
+    }
+  }
+}
+
+/** All `WWW-Authenticate` fields as one; undefined when there is none. */
+export function challengeOf(response: HttpResponse): string | undefined {
+  const fields = response.headerAll('www-authenticate')
+  return fields.length === 0 ? undefined : fields.join(', ')
+}
+
+function describe({ method, rpcMethod }: OutgoingOperation, url: string): HttpOperation {
+  return { method, url, origin: new URL(url).origin, ...(rpcMethod !== undefined && { rpcMethod }) }
+}

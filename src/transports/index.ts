@@ -1,0 +1,5 @@
+export type { HeaderField } from './http/header-fields.js'
+export type { HttpAuth, HttpOperation, Refusal } from './http/http-auth.js'
+export { type OpenHttpOptions, openHttp } from './http/open.js'
+export type { RedirectPolicy } from './http/redirects.js'
+export type { Timers } from './http/timers.js'
