@@ -120,7 +120,22 @@ describe('codex names', () => {
 
   it('keeps pairs and flats apart, short and clean for any set of names', () => {
     const text = fc.oneof(
-      fc.constantFrom('a', 'a.b', 'a-b', 'a_b', 'a__b', 'b__c', 'c', '', '__proto__', 'constructor', '\ud800', '記'),
+      fc.constantFrom(
+        'a',
+        'a.b',
+        'a-b',
+        'a_b',
+        'a__b',
+        'b__c',
+        'c',
+        '',
+        '__proto__',
+        'constructor',
+        '\ud800',
+        '\udfff',
+        '["a","c"]',
+        '記',
+      ),
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.integer({ min: 90, max: 140 }).map((length) => 'n'.repeat(length)),
     )
@@ -134,6 +149,7 @@ describe('codex names', () => {
         const distinct = new Set(inputs.map(({ key, tool }) => JSON.stringify([key.environment, key.name, tool])))
         expect(new Set(named.map(({ namespace, name }) => `${namespace} ${name}`)).size).toBe(named.length)
         expect(new Set(named.map(({ flat }) => flat)).size).toBe(named.length)
+        expect(codexNaming({ multiEnvironment: true, prefixed }).assign([...inputs].reverse())).toEqual(named)
         for (const { flat } of named) expect(flat).toMatch(/^[A-Za-z0-9_]{1,128}$/)
         expect(named).toHaveLength(distinct.size)
       }),

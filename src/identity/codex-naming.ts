@@ -31,6 +31,8 @@ interface Draft {
   /** K, as text and as the bytes it sorts by. */
   readonly identity: string
   readonly order: Buffer
+  /** Tells apart what K does not. */
+  readonly own: string
   readonly namespace: string
   readonly name: string
 }
@@ -54,7 +56,7 @@ export function codexNaming(options: CodexNamingOptions = {}): NamingStrategy {
     assign(tools: readonly NamingInput[]): readonly NamedTool[] {
       const drafts = draftEach(tools, options)
       const apart = separateNames(separateNamespaces(drafts))
-      const fitted = fitEach(apart.sort((a, b) => Buffer.compare(a.order, b.order)))
+      const fitted = fitEach(apart.sort(inIdentityOrder))
       return Object.freeze(joinEach(fitted).sort(inOfferedOrder).map(toNamedTool))
     },
   })
@@ -78,6 +80,7 @@ function draftEach(tools: readonly NamingInput[], options: CodexNamingOptions): 
       namespaceIdentity,
       identity,
       order: Buffer.from(identity),
+      own,
       namespace: plainNamespace(key, rawNamespace, multiEnvironment, prefixed && !withoutPrefix.has(key.name)),
       name: sanitise(callableName),
     })
@@ -165,11 +168,15 @@ function joinEach(drafts: readonly Draft[]): (Draft & { readonly flat: string })
   })
 }
 
-function inOfferedOrder(a: Draft, b: Draft): number {
-  return Buffer.compare(a.scope, b.scope) || compareAscii(a.namespace, b.namespace) || compareAscii(a.name, b.name)
+function inIdentityOrder(a: Draft, b: Draft): number {
+  return Buffer.compare(a.order, b.order) || compareText(a.own, b.own)
 }
 
-function compareAscii(a: string, b: string): number {
+function inOfferedOrder(a: Draft, b: Draft): number {
+  return Buffer.compare(a.scope, b.scope) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
+}
+
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 

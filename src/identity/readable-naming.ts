@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { compareSerialised, keyText, type ServerKey } from './key.js'
+import { compareKeys, compareSerialised, type ServerKey, ServerKeyMap } from './key.js'
 import type { NamedTool, NamingInput, NamingStrategy } from './naming.js'
 
 const DELIMITER = '__'
@@ -57,27 +57,25 @@ function readableToolName(tool: string): string {
 export const readableNaming: NamingStrategy = Object.freeze({
   id: 'readable' as const,
   assign(tools: readonly NamingInput[]): readonly NamedTool[] {
-    const named = new Map<string, NamedTool>()
+    const owners = new ServerKeyMap<Set<string>>()
     for (const { key, tool } of tools) {
-      const identity = JSON.stringify([keyText(key), tool])
-      if (!named.has(identity)) named.set(identity, nameTool(key, tool))
+      const owned = owners.get(key)
+      if (owned) owned.add(tool)
+      else owners.set(key, new Set([tool]))
     }
-    return Object.freeze([...named.values()].sort(inOfferedOrder))
+    return Object.freeze(
+      [...owners]
+        .sort(([a], [b]) => compareSerialised(a, b) || compareKeys(a, b))
+        .flatMap(([key, owned]) => nameTools(key, owned)),
+    )
   },
 })
 
-function nameTool(key: ServerKey, tool: string): NamedTool {
-  return Object.freeze({
-    namespace: readableNamespace(key),
-    name: readableToolName(tool),
-    flat: readableName(key, tool),
-    key,
-    tool,
-  })
-}
-
-function inOfferedOrder(a: NamedTool, b: NamedTool): number {
-  return compareSerialised(a.key, b.key) || (a.name < b.name ? -1 : Number(a.name > b.name))
+function nameTools(key: ServerKey, tools: Iterable<string>): NamedTool[] {
+  const namespace = readableNamespace(key)
+  return [...tools]
+    .map((tool) => Object.freeze({ namespace, name: readableToolName(tool), flat: readableName(key, tool), key, tool }))
+    .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
 }
 
 function ownerParts(key: ServerKey): string[] {
