@@ -24,6 +24,8 @@ export function close({ passed, failed, skipped }) {
   console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 }
 
+/** How long output may still come once a stage has ended. */
+const DRAIN_MS = 5000
 const CLOSING_LINE = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/
 const ONE = { passed: 1, failed: 0, skipped: 0 }
 const NONE = { passed: 0, failed: 1, skipped: 0 }
@@ -85,6 +87,8 @@ function execute({ name, command: [program, ...args], minutes, cwd, env, tests }
       resolve(fine || counted.failed > 0 ? counted : { ...counted, failed: 1 })
     }
     child.once('error', (error) => finish(-1, error.message))
+    // Whoever inherited the pipe and lives on must not keep us waiting.
+    child.once('exit', () => setTimeout(() => child.stdout.destroy(), DRAIN_MS).unref())
     child.once('close', (code, signal) => finish(code, `ended with ${signal ?? code}`))
   })
 }
