@@ -1,5 +1,6 @@
 export { type CapabilityRoot, usableRoots } from './capability-roots.js'
 export { Catalog, CatalogBuilder } from './catalog.js'
+export { configuredCatalog } from './configured.js'
 export { type AccountFacts, effectiveServers, isAgentPlugin, NO_ACCOUNT } from './effective.js'
 export { type EnvironmentAuthority, environmentAuthority, underEnvironmentAuthority } from './environment-authority.js'
 export { hostedAppsRegistration, isHostOwnedApps } from './hosted-apps.js'
