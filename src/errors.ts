@@ -209,11 +209,31 @@ export class StartupFailedError extends ReeveError {
   }
 }
 
+/** One startup took longer than all its phases together may take (reference: known-quirks, 25). */
+export class StartupTimeoutError extends ReeveError {
+  constructor(phase: 'opening' | 'handshake' | 'listing', afterMs: number, key?: ErrorKey) {
+    const seconds = Math.round(afterMs / 1000)
+    const text = {
+      opening: `MCP client startup timed out after ${seconds}s`,
+      handshake: `timed out handshaking with MCP server after ${seconds}s: deadline has elapsed`,
+      listing: `request timed out: listing what the server offers took more than ${seconds}s`,
+    }
+    super('startup_timeout', text[phase], { ...(key && { key }), data: { phase, afterMs } })
+  }
+}
+
 /** One or more required servers failed (reference: connections, 7.1). */
 export class RequiredServersFailedError extends ReeveError {
   constructor(failures: readonly { readonly server: string; readonly error: string }[]) {
     const list = failures.map((failure) => `${failure.server}: ${failure.error}`).join('; ')
     super('required_servers_failed', `required MCP servers failed to initialize: ${list}`, { data: { failures } })
+  }
+}
+
+/** The server is configured, and switched off. */
+export class ServerDisabledError extends ReeveError {
+  constructor(key: ErrorKey) {
+    super('server_disabled', `MCP server '${key.name}' is disabled`, { key })
   }
 }
 

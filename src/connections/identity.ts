@@ -1,0 +1,121 @@
+import type { EffectiveServer } from '../catalog/index.js'
+import type { HttpServer, ServerConfig, StdioServer } from '../config/index.js'
+import { keyText, type ServerKey } from '../identity/index.js'
+import { canonicalJson, sha256 } from './canonical.js'
+import { hasExplicitAuthorization, storedOAuthApplies } from './http-authorization.js'
+import { type HostVariables, normalEnvVar, referencedVariables, variable } from './referenced-variables.js'
+import type { ClientProfile } from './types.js'
+
+/** What a connection depends on beside its server's registration. */
+export interface IdentityContext {
+  readonly profile: ClientProfile
+  /** The host's variables as they are now. */
+  readonly env: HostVariables
+  /** Working directory of a local stdio server without `cwd`, and of a local headers helper. */
+  readonly fallbackCwd: string
+  /** Tells two handles of one environment id apart; absent where there is only one. */
+  readonly environmentHandle?: string
+  /** A digest of the stored OAuth credentials, or of the reason why they can't be read; counts only where they apply. */
+  readonly storedCredentials?: string
+}
+
+/**
+ * Which connections may stand for each other (reference: connections, 2). Two registrations with one digest are served
+ * by one connection; what only shapes a view of it (filters, timeouts, approval modes, the parallel flag) is not in it.
+ */
+export interface ConnectionIdentity {
+  readonly key: ServerKey
+  /** What the digest is made of, for `doctor` and tests: every value that could be a secret is there as a hash only. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** SHA-256 in lower-case hex. */
+  readonly digest: string
+}
+
+export function connectionIdentity(server: EffectiveServer, context: IdentityContext): ConnectionIdentity {
+  const { config } = server
+  const fields = {
+    ...launchFields(server, context),
+    client: hashed(canonicalJson(context.profile)),
+    ...(context.environmentHandle !== undefined && { handle: context.environmentHandle }),
+    ...(storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
+  }
+  return Object.freeze({ key: server.key, fields: Object.freeze(fields), digest: sha256(canonicalJson(fields)) })
+}
+
+/**
+ * The entry of the durable inventory cache that belongs to a server, or `undefined` where what a server offers must not
+ * be kept: it may differ by account, or by variables that are not seen here (reference: connections, 7.4). Needs no
+ * transport, so that tools can be listed from the cache without starting anything. The client's name and version do not
+ * count, its capabilities do.
+ */
+export function cacheIdentity(server: EffectiveServer, context: IdentityContext): string | undefined {
+  if (!isCacheable(server.config, context)) return undefined
+  const fields = { ...launchFields(server, context), capabilities: context.profile.capabilities }
+  return sha256(canonicalJson(fields))
+}
+
+function isCacheable(config: ServerConfig, context: IdentityContext): boolean {
+  const { transport } = config
+  if (transport.type === 'stdio') return !transport.envVars.map(normalEnvVar).some(({ source }) => source === 'remote')
+  if (transport.httpHeadersHelper !== undefined) return false
+  if (transport.oauth !== undefined || transport.oauthResource !== undefined || config.scopes !== undefined)
+    return false
+  if (hasExplicitAuthorization(config)) return true
+  if (transport.auth === 'chatgpt') return false
+  return context.storedCredentials === undefined || !storedOAuthApplies(config, context.env)
+}
+
+function launchFields({ key, config, source }: EffectiveServer, context: IdentityContext): Record<string, unknown> {
+  const { transport } = config
+  const plugin = 'plugin' in source ? source.plugin : undefined
+  return {
+    key: keyText(key),
+    environment: config.environmentId,
+    transport: transport.type === 'stdio' ? stdioFields(transport) : httpFields(transport),
+    variables: Object.fromEntries(
+      referencedVariables(config, context.env).map((name) => [name, hashed(variable(context.env, name))]),
+    ),
+    ...(usesFallbackCwd(config) && { fallbackCwd: context.fallbackCwd }),
+    ...(plugin?.hostRoot !== undefined && { pluginRoot: plugin.hostRoot }),
+    agentPlugin: plugin?.agentPlugin ?? false,
+  }
+}
+
+function stdioFields(stdio: StdioServer): Record<string, unknown> {
+  return {
+    type: stdio.type,
+    command: hashed(stdio.command),
+    args: stdio.args.map(hashed),
+    env: hashedValues(stdio.env),
+    envVars: stdio.envVars.map(normalEnvVar).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1)),
+    ...(stdio.cwd !== undefined && { cwd: stdio.cwd }),
+  }
+}
+
+function httpFields(http: HttpServer): Record<string, unknown> {
+  return {
+    type: http.type,
+    url: hashed(http.url),
+    auth: http.auth,
+    ...(http.bearerTokenEnvVar !== undefined && { bearerTokenEnvVar: http.bearerTokenEnvVar }),
+    headers: hashedValues(http.httpHeaders),
+    envHeaders: http.envHttpHeaders,
+    ...(http.httpHeadersHelper !== undefined && { headersHelper: hashed(http.httpHeadersHelper) }),
+    ...(http.oauth !== undefined && { oauth: http.oauth }),
+    ...(http.oauthResource !== undefined && { oauthResource: http.oauthResource }),
+  }
+}
+
+function usesFallbackCwd({ environmentId, transport }: ServerConfig): boolean {
+  if (environmentId !== 'local') return false
+  return transport.type === 'stdio' ? transport.cwd === undefined : transport.httpHeadersHelper !== undefined
+}
+
+function hashedValues(values: Readonly<Record<string, string>>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hashed(value)]))
+}
+
+/** Command lines, URLs, headers and variables may carry tokens. Null for what is not set. */
+function hashed(value: string | undefined): string | null {
+  return value === undefined ? null : sha256(value)
+}

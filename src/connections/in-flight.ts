@@ -1,0 +1,45 @@
+import type { ReceivedOn, RequestId } from '../protocol/index.js'
+import type { ConnectionRoute } from './route.js'
+
+/** Who waits for a request: what a server's message is attributed to. */
+export interface Caller {
+  /** Opaque; comes back in `FromServer.origin`. */
+  readonly origin: unknown
+  readonly route: ConnectionRoute | undefined
+}
+
+/** How a transport tells which request a message of the server belongs to. */
+export type Attribution =
+  /** HTTP: by the response stream that carried it. */
+  | 'stream'
+  /** stdio: it can't tell, so only when a single request is out. */
+  | 'sole'
+
+/** The callers' requests that are out on one session. */
+export class InFlight {
+  readonly #open = new Map<RequestId, Caller>()
+  readonly #attribution: Attribution
+
+  constructor(attribution: Attribution) {
+    this.#attribution = attribution
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  add(id: RequestId, caller: Caller): void {
+    this.#open.set(id, caller)
+  }
+
+  delete(id: RequestId): void {
+    this.#open.delete(id)
+  }
+
+  callerOf(on: ReceivedOn): Caller | undefined {
+    if (on.relatedTo !== undefined) return this.#open.get(on.relatedTo)
+    if (this.#attribution === 'stream' || this.#open.size !== 1) return undefined
+    const [sole] = this.#open.values()
+    return sole
+  }
+}

@@ -1,0 +1,186 @@
+import { CancelledError, ClosedError, NotConnectedError, type ReeveError, TransportClosedError } from '../errors.js'
+import { displayKey, type ServerKey } from '../identity/index.js'
+import type { TransportClosed } from '../protocol/index.js'
+import { orAborted } from './abort.js'
+import { Backoff } from './backoff.js'
+import type { Handshake } from './negotiate.js'
+import type { Session } from './session.js'
+import { SessionKeeper } from './session-keeper.js'
+import { type Recipe, type StartedSession, startUp } from './startup.js'
+import { startupFailure } from './startup-failure.js'
+import type { ConnectionState } from './state.js'
+import type { Timer } from './timers.js'
+
+export interface LifecycleHooks {
+  /** After every transition, and never in the middle of one. */
+  onState(state: ConnectionState): void
+  /** Publishes what a started server offers, before it counts as ready. Resolves to what tells of it, for afterwards. */
+  publish(started: StartedSession): Promise<() => void>
+  /** An expired session was replaced. */
+  onRenewed(): void
+}
+
+/** When a server is started, restarted and given up (reference: connections, 5 to 7). */
+export class Lifecycle {
+  readonly #recipe: Recipe
+  readonly #hooks: LifecycleHooks
+  readonly #backoff: Backoff
+  readonly #keeper: SessionKeeper
+  readonly #lifetime = new AbortController()
+  #state: ConnectionState
+  #wasUp = false
+  /** Attempts that failed since it was up. */
+  #failures = 0
+  #startup: { readonly abort: AbortController; readonly outcome: Promise<ConnectionState> } | undefined
+  #restart: Timer | undefined
+
+  constructor(recipe: Recipe, hooks: LifecycleHooks, random?: () => number) {
+    this.#recipe = recipe
+    this.#hooks = hooks
+    this.#backoff = new Backoff(recipe.timers, random)
+    this.#keeper = new SessionKeeper(recipe, this.#lifetime.signal, (handshake) => this.#renewed(handshake))
+    this.#state = Object.freeze({ state: 'idle', since: recipe.timers.now() })
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  /** Fires when the connection is closed. */
+  get lifetime(): AbortSignal {
+    return this.#lifetime.signal
+  }
+
+  /** Holds the session; there is one exactly while the state is `ready`. */
+  get keeper(): SessionKeeper {
+    return this.#keeper
+  }
+
+  /** Starts now what is not up or starting already, also within the delay after a crash. */
+  started(): Promise<ConnectionState> {
+    if (this.#startup !== undefined) return this.#startup.outcome
+    if (this.#state.state === 'ready' || this.#state.state === 'closed') return Promise.resolve(this.#state)
+    this.#stopTrying()
+    const abort = new AbortController()
+    const outcome = Promise.resolve()
+      .then(() => this.#attempt(abort.signal))
+      .finally(() => {
+        if (this.#startup?.abort === abort) this.#startup = undefined
+      })
+    this.#startup = { abort, outcome }
+    this.#to({ state: 'starting', since: this.#now(), restart: this.#wasUp, failures: this.#failures })
+    return outcome
+  }
+
+  /** How things are once no startup is under way. Starts nothing. */
+  settled(signal?: AbortSignal): Promise<ConnectionState> {
+    return orAborted(this.#startup?.outcome ?? Promise.resolve(this.#state), signal)
+  }
+
+  /** The session, made now if need be; throws as the attempt ended. */
+  async demand(): Promise<Session> {
+    const outcome = await this.started()
+    if (outcome.state !== 'ready') throw outcomeError(outcome, this.#recipe.server.key)
+    const session = this.#keeper.current
+    if (session === undefined) throw new NotConnectedError(this.#recipe.server.key)
+    return session
+  }
+
+  cancelStartup(): void {
+    if (this.#state.state !== 'starting' && this.#state.state !== 'waiting') return
+    this.#stopTrying()
+    this.#to({ state: 'cancelled', since: this.#now() })
+  }
+
+  close(): void {
+    if (this.#state.state === 'closed') return
+    this.#stopTrying()
+    this.#lifetime.abort(new ClosedError(`the connection to '${displayKey(this.#recipe.server.key)}'`))
+    this.#keeper.close()
+    this.#to({ state: 'closed', since: this.#now() })
+  }
+
+  /** A session ended without being asked to. */
+  ended(session: Session, closed: TransportClosed): void {
+    if (!this.#keeper.lost(session)) return
+    const { key } = this.#recipe.server
+    const text = closed.error === undefined ? 'Transport closed' : `Transport closed: ${closed.error.message}`
+    this.#waitToRestart(new TransportClosedError(text, { key, sent: true, cause: closed.error }))
+  }
+
+  async #attempt(signal: AbortSignal): Promise<ConnectionState> {
+    try {
+      const started = await startUp(this.#recipe, signal)
+      const announce = await this.#hooks.publish(started)
+      this.#up(started, signal)
+      announce()
+    } catch (error) {
+      if (!signal.aborted) this.#down(error)
+    }
+    return this.#state
+  }
+
+  #up({ session, handshake }: StartedSession, signal: AbortSignal): void {
+    if (signal.aborted || session.ended) {
+      this.#recipe.closings.add(session.close())
+      throw new TransportClosedError('Transport closed', { sent: true, data: { during: 'the request' } })
+    }
+    this.#wasUp = true
+    this.#failures = 0
+    this.#backoff.ready()
+    this.#keeper.adopt(session)
+    this.#to({ state: 'ready', since: this.#now(), handshake })
+    void this.#keeper.restore()
+  }
+
+  #down(error: unknown): void {
+    const { server, authState } = this.#recipe
+    const failure = startupFailure(server, error, 'listing', authState?.(server))
+    this.#failures += 1
+    if (this.#wasUp && !failure.authRequired) this.#waitToRestart(failure)
+    else this.#to({ state: 'failed', since: this.#now(), error: failure })
+  }
+
+  #waitToRestart(error: ReeveError): void {
+    const delay = this.#backoff.next()
+    const failures = this.#failures
+    this.#restart = this.#recipe.timers.after(delay, () => void this.started(), { background: true })
+    this.#to({ state: 'waiting', since: this.#now(), error, retryAt: this.#now() + delay, failures })
+  }
+
+  #renewed(handshake: Handshake): void {
+    if (this.#state.state === 'ready') this.#state = Object.freeze({ ...this.#state, handshake })
+    this.#hooks.onRenewed()
+  }
+
+  #stopTrying(): void {
+    this.#restart?.cancel()
+    this.#restart = undefined
+    this.#startup?.abort.abort()
+    this.#startup = undefined
+  }
+
+  #to(state: ConnectionState): void {
+    this.#state = Object.freeze(state)
+    this.#hooks.onState(this.#state)
+  }
+
+  #now(): number {
+    return this.#recipe.timers.now()
+  }
+}
+
+/** Why a connection is not up. */
+export function outcomeError(state: ConnectionState, key: ServerKey): ReeveError {
+  switch (state.state) {
+    case 'failed':
+    case 'waiting':
+      return state.error
+    case 'cancelled':
+      return new CancelledError(`the startup of '${displayKey(key)}' was cancelled`, { key })
+    case 'closed':
+      return new ClosedError(`the connection to '${displayKey(key)}'`)
+    default:
+      return new NotConnectedError(key)
+  }
+}

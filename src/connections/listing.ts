@@ -1,0 +1,74 @@
+import { LimitExceededError, ProtocolViolationError } from '../errors.js'
+import { type JsonObject, type JsonValue, LIMITS } from '../protocol/index.js'
+
+/** A listing of the protocol: its method and the member of the result that holds the items. */
+export interface ListMethod {
+  readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
+  readonly member: 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+}
+
+export const LISTS = {
+  tools: { method: 'tools/list', member: 'tools' },
+  resources: { method: 'resources/list', member: 'resources' },
+  resourceTemplates: { method: 'resources/templates/list', member: 'resourceTemplates' },
+  prompts: { method: 'prompts/list', member: 'prompts' },
+} as const satisfies Record<string, ListMethod>
+
+export interface Listed {
+  readonly items: readonly JsonValue[]
+  /** `_meta` of the first page. */
+  readonly meta: JsonObject | undefined
+}
+
+export type SendList = (method: string, params: JsonObject) => Promise<JsonObject>
+
+/**
+ * All pages of a listing (reference: connections, 7.7). Breaking any limit fails the whole listing: half a list would
+ * hide tools without saying so.
+ *
+ * @throws {LimitExceededError} more than 100 pages or 2,048 items, or a cursor over 64 KiB
+ * @throws {ProtocolViolationError} a result without its items, or a cursor that was given before
+ */
+export async function listAllPages(send: SendList, list: ListMethod): Promise<Listed> {
+  const items: JsonValue[] = []
+  const cursors = new Set<string>()
+  let meta: JsonObject | undefined
+  let cursor: string | undefined
+  for (let page = 1; ; page += 1) {
+    const result = await send(list.method, cursor === undefined ? {} : { cursor })
+    if (page === 1) meta = objectOrNone(result._meta)
+    addItems(items, result, list)
+    cursor = nextCursor(result.nextCursor, list)
+    if (cursor === undefined) return { items, meta }
+    if (cursors.has(cursor)) throw violation(list, 'gave the same cursor twice')
+    if (page >= LIMITS.listPages) throw limit(`pages of ${list.method}`, LIMITS.listPages, list)
+    cursors.add(cursor)
+  }
+}
+
+function addItems(items: JsonValue[], result: JsonObject, list: ListMethod): void {
+  const page = result[list.member]
+  if (!Array.isArray(page)) throw violation(list, `answered without '${list.member}'`)
+  if (items.length + page.length > LIMITS.listItems) throw limit(`items of ${list.method}`, LIMITS.listItems, list)
+  for (const item of page) items.push(item)
+}
+
+/** Null and the empty text end a listing too: servers send them for "no more". */
+function nextCursor(value: JsonValue | undefined, list: ListMethod): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'string') throw violation(list, 'gave a cursor that is no text')
+  if (Buffer.byteLength(value) > LIMITS.cursor) throw limit(`cursor of ${list.method}`, LIMITS.cursor, list)
+  return value
+}
+
+function objectOrNone(value: JsonValue | undefined): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+}
+
+function violation(list: ListMethod, what: string): ProtocolViolationError {
+  return new ProtocolViolationError(`${list.method} ${what}`, { place: list.method })
+}
+
+function limit(what: string, value: number, list: ListMethod): LimitExceededError {
+  return new LimitExceededError(what, value, { place: list.method })
+}

@@ -1,0 +1,252 @@
+import type { EffectiveServer } from '../catalog/index.js'
+import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
+import { compareKeys, type ServerKey } from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import { type CaptureOptions, waitForCapture } from './capture-wait.js'
+import { type CapturedServer, capture } from './captured.js'
+import { Grace } from './grace.js'
+import { cacheIdentity, connectionIdentity, type IdentityContext } from './identity.js'
+import type { Ending, Lease } from './lease.js'
+import { OfferWatch } from './offer-watch.js'
+import { type ConnectionPool, isReusable } from './pool.js'
+import type { CallPayload, CallRunOptions, PreparedCall } from './prepared-call.js'
+import type { HostVariables } from './referenced-variables.js'
+import { validateRequired } from './required-servers.js'
+import type { ConnectionNews, ConnectionRoute } from './route.js'
+import { ConnectionSet } from './set.js'
+import { StartupReport } from './startup-report.js'
+import { statusRow } from './status-row.js'
+import type { ClientProfile, ConnectionEvent, ReadyClient, ServerRequestHandler, ServerStatus } from './types.js'
+import type { View } from './view.js'
+
+export interface ManagerOptions {
+  readonly pool: ConnectionPool
+  /** Connections are shared only among managers of one owner. */
+  readonly owner: string
+  readonly profile: ClientProfile
+  /** The host's variables; read at every publication. */
+  readonly env: HostVariables
+  /** Working directory of local stdio servers that have none. */
+  readonly fallbackCwd: string
+  /** Milliseconds that a capture waits for optional servers, all together; 0 waits for their startup. Default 1000. */
+  readonly graceMs?: number
+  /** Absent: every question of a server gets method-not-found. */
+  readonly onRequest?: ServerRequestHandler
+  /** Must not throw. */
+  readonly onEvent?: (event: ConnectionEvent) => void
+  /** Tells two handles of one environment id apart. */
+  readonly environmentHandle?: (server: EffectiveServer) => string | undefined
+  /** A digest of a server's stored credentials. */
+  readonly storedCredentials?: (server: EffectiveServer) => string | undefined
+}
+
+const DEFAULT_GRACE = 1_000
+/** Milliseconds that a shutdown waits for its connections. */
+const SHUTDOWN = 10_000
+
+/**
+ * The connections of one thread. Publishes immutable sets, each with one assignment; whoever took something from an
+ * older set keeps what it took.
+ */
+export class ConnectionManager {
+  readonly #options: ManagerOptions
+  readonly #report: StartupReport
+  readonly #watch: OfferWatch
+  #set: ConnectionSet
+  #publishedAt: number
+  #closed: Promise<void> | undefined
+
+  constructor(options: ManagerOptions) {
+    const emit = (event: ConnectionEvent) => options.onEvent?.(event)
+    this.#options = options
+    this.#report = new StartupReport(emit)
+    this.#watch = new OfferWatch(emit)
+    this.#set = new ConnectionSet([], this.#newGrace())
+    this.#publishedAt = options.pool.timers.now()
+  }
+
+  /**
+   * Publishes a set for these servers and starts what has to be started, all at once. Connections whose identity is
+   * unchanged and that are up or starting are kept, without listing anything again; `fresh` keeps none (reference:
+   * connections, 4). What no set holds any more is closed after its work.
+   *
+   * @throws {ClosedError}
+   */
+  replace(servers: readonly EffectiveServer[], options: { readonly fresh?: boolean } = {}): void {
+    if (this.#closed !== undefined) throw new ClosedError('the connection manager')
+    const before = this.#set
+    const set = new ConnectionSet(
+      servers.map((server) =>
+        this.#view(server, options.fresh === true ? undefined : before.view(server.key), options),
+      ),
+      this.#newGrace(),
+    )
+    this.#set = set
+    this.#publishedAt = this.#options.pool.timers.now()
+    for (const { key } of before.views) if (set.view(key)?.lease === undefined) this.#report.forget(key)
+    void before.release('drained')
+    this.#watch.published(before, set)
+    this.#startAll(set)
+  }
+
+  /** Takes every enabled server as it is after waiting as the options say. In the order of the published servers. */
+  async capture(options: CaptureOptions = {}): Promise<readonly CapturedServer[]> {
+    for (;;) {
+      const set = this.#openSet()
+      await waitForCapture(set, options)
+      if (set === this.#openSet()) return Object.freeze(set.enabled.map(capture))
+    }
+  }
+
+  /** See `validateRequired`: one error for all required servers that failed. */
+  validateRequired(signal?: AbortSignal): Promise<void> {
+    return validateRequired(this.#openSet(), signal)
+  }
+
+  /** One row per server, by name, then environment. Starts and awaits nothing. */
+  statuses(): readonly ServerStatus[] {
+    return [...this.#set.views]
+      .sort((a, b) => compareKeys(a.key, b.key))
+      .map((view) => statusRow(view, this.#publishedAt))
+  }
+
+  /**
+   * One server, up: waits for it, or starts it now.
+   *
+   * @throws {UnknownServerError | ServerDisabledError | StartupFailedError | CancelledError | ClosedError}
+   */
+  async ready(key: ServerKey, signal?: AbortSignal): Promise<ReadyClient> {
+    return this.#lease(key).ready(signal)
+  }
+
+  /** One server as it is once it is up; as `ready`. */
+  async captureOne(key: ServerKey, signal?: AbortSignal): Promise<CapturedServer> {
+    await this.ready(key, signal)
+    const view = this.#openSet().view(key)
+    if (view?.lease === undefined) throw new ServerDisabledError(key)
+    return capture({ ...view, lease: view.lease })
+  }
+
+  /** Carries a prepared call out; see `PreparedCall.run`. */
+  invoke(
+    prepared: PreparedCall,
+    args: JsonObject | undefined,
+    meta: JsonObject | undefined,
+    options?: CallRunOptions,
+  ): Promise<JsonObject> {
+    const payload: CallPayload = { ...(args && { arguments: args }), ...(meta && { _meta: meta }) }
+    return prepared.run(payload, options)
+  }
+
+  /** Ends the startups under way, and the waits for restarts. Servers that are up stay up. */
+  cancelStartups(): void {
+    for (const { lease } of this.#set.enabled) lease.connection.cancelStartup()
+  }
+
+  /** Ends everything at once, in parallel; resolves when it is gone, after 10 s at the latest. */
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown()
+    return this.#closed
+  }
+
+  #view(server: EffectiveServer, before: View | undefined, options: { readonly fresh?: boolean }): View {
+    const { key } = server
+    if (!server.config.enabled) return Object.freeze({ key, server, lease: undefined, cached: undefined })
+    const { pool, owner, profile } = this.#options
+    const context = this.#identityContext(server)
+    const identity = connectionIdentity(server, context)
+    const cacheKey = cacheIdentity(server, context)
+    const kept = before?.lease
+    const usable =
+      kept !== undefined && kept.connection.identity.digest === identity.digest && isReusable(kept.connection, server)
+    const lease = usable
+      ? kept.share()
+      : pool.acquire({ server, identity, profile, cacheIdentity: cacheKey, owner }, this.#route(key), options)
+    const cached = cacheKey === undefined ? undefined : pool.cache?.get(cacheKey)
+    return Object.freeze({ key, server, lease, cached })
+  }
+
+  #identityContext(server: EffectiveServer): IdentityContext {
+    const { profile, env, fallbackCwd } = this.#options
+    const environmentHandle = this.#options.environmentHandle?.(server)
+    const storedCredentials = this.#options.storedCredentials?.(server)
+    return {
+      profile,
+      env,
+      fallbackCwd,
+      ...(environmentHandle !== undefined && { environmentHandle }),
+      ...(storedCredentials !== undefined && { storedCredentials }),
+    }
+  }
+
+  #startAll(set: ConnectionSet): void {
+    const begun = set.enabled.filter(({ lease }) => lease.connection.state.state === 'idle')
+    for (const { lease } of begun) lease.connection.start()
+    // Those that another manager of this owner has started already.
+    for (const { key, lease } of set.enabled) this.#report.changed(key, lease.connection.state)
+    const pending = set.enabled.filter(({ lease }) => lease.connection.state.state === 'starting')
+    if (pending.length === 0) return
+    void Promise.all(pending.map(({ lease }) => lease.connection.settled())).then(() => {
+      if (this.#set === set && this.#closed === undefined) this.#report.summary(set)
+    })
+  }
+
+  #route(key: ServerKey): ConnectionRoute {
+    const route: ConnectionRoute = {
+      onRequest: this.#options.onRequest,
+      onNews: (news) => {
+        const view = this.#set.view(key)
+        if (view?.lease?.route === route) this.#heard(view, news)
+      },
+    }
+    return route
+  }
+
+  #heard(view: View, news: ConnectionNews): void {
+    if (news.type === 'state') {
+      this.#report.changed(view.key, news.state)
+      this.#watch.changed(view)
+    } else {
+      this.#options.onEvent?.(eventOf(view.key, news))
+    }
+  }
+
+  #lease(key: ServerKey): Lease {
+    const view = this.#openSet().view(key)
+    if (view === undefined) throw new UnknownServerError(key)
+    if (view.lease === undefined) throw new ServerDisabledError(key)
+    return view.lease
+  }
+
+  #openSet(): ConnectionSet {
+    if (this.#closed !== undefined) throw new ClosedError('the connection manager')
+    return this.#set
+  }
+
+  #newGrace(): Grace {
+    return new Grace(this.#options.pool.timers, this.#options.graceMs ?? DEFAULT_GRACE)
+  }
+
+  async #shutDown(): Promise<void> {
+    const how: Ending = 'now'
+    const gone = this.#set.release(how)
+    await new Promise<void>((resolve) => {
+      const bound = this.#options.pool.timers.after(SHUTDOWN, resolve)
+      void gone.finally(() => {
+        bound.cancel()
+        resolve()
+      })
+    })
+  }
+}
+
+function eventOf(key: ServerKey, news: Exclude<ConnectionNews, { type: 'state' }>): ConnectionEvent {
+  switch (news.type) {
+    case 'inventory':
+      return { type: 'inventory_changed', key, what: news.what }
+    case 'notification':
+      return { type: 'notification', notification: news.notification }
+    case 'warning':
+      return { type: 'warning', key, code: news.warning.code, message: news.warning.message }
+  }
+}

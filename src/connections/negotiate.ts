@@ -1,0 +1,57 @@
+import { ProtocolViolationError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import { type JsonObject, type JsonValue, LIMITS, type Peer } from '../protocol/index.js'
+import type { ClientProfile } from './types.js'
+
+/** What the two sides agreed on. Values as the server sent them. */
+export interface Handshake {
+  readonly protocolVersion: string
+  readonly serverInfo: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+}
+
+/** The revision that is offered, and all that are accepted in return. */
+export const OFFERED_REVISION = '2025-11-25'
+export const ACCEPTED_REVISIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', OFFERED_REVISION]
+
+/**
+ * The handshake of the 2025 revisions. The one place that knows how an era begins: another era is another branch here.
+ * The caller sends `notifications/initialized` once the transport knows the revision.
+ *
+ * @throws {ProtocolViolationError} for a revision that we don't speak, named, or an answer that is no handshake
+ */
+export async function negotiate(
+  peer: Peer,
+  key: ServerKey,
+  profile: ClientProfile,
+  signal: AbortSignal,
+): Promise<Handshake> {
+  const answer = await peer.request(
+    'initialize',
+    { protocolVersion: OFFERED_REVISION, capabilities: profile.capabilities, clientInfo: profile.clientInfo },
+    { signal },
+  )
+  const { protocolVersion, serverInfo, capabilities, instructions } = answer
+  if (typeof protocolVersion !== 'string' || !ACCEPTED_REVISIONS.includes(protocolVersion)) {
+    throw new ProtocolViolationError(
+      `the server speaks protocol version ${shown(protocolVersion)}, not one of ${ACCEPTED_REVISIONS.join(', ')}`,
+      { key, place: 'initialize result protocolVersion' },
+    )
+  }
+  return {
+    protocolVersion,
+    // As the reference fills in what a server leaves out (connections, 5).
+    serverInfo: isObject(serverInfo) ? serverInfo : { name: key.name, version: '' },
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function shown(value: JsonValue | undefined): string {
+  return (JSON.stringify(value) ?? 'undefined').slice(0, LIMITS.errorPreview / 64)
+}

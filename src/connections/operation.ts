@@ -1,0 +1,127 @@
+import { OperationTimeoutError, SessionExpiredError, TransportClosedError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import { orAborted } from './abort.js'
+import type { ActiveTime } from './active-time.js'
+import type { Caller } from './in-flight.js'
+import type { Session } from './session.js'
+import type { RequestOptions } from './types.js'
+
+/** What an operation needs of its connection. */
+export interface OperationHost {
+  readonly key: ServerKey
+  readonly active: ActiveTime
+  /** Whether a lost connection is rebuilt for the operation. */
+  readonly rebuilds: boolean
+  /** The open session, if there is one. */
+  current(): Session | undefined
+  /** The open session, made now if need be. */
+  demand(): Promise<Session>
+  /** A session that takes the place of an expired one. */
+  renew(expired: Session): Promise<Session>
+  /** Ends a session that no longer takes messages, where that means that the server is gone. */
+  giveUp(session: Session): Promise<void>
+}
+
+/** What may be sent twice although the first time may have been carried out: it reads, or it sets what is set already. */
+const REPLAY_SAFE: ReadonlySet<string> = new Set([
+  'ping',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+])
+
+/**
+ * One request of a caller, with one recovery (reference: connections, 10.10). An expired session is renewed and the
+ * request sent again whatever it is, for the server refused it unprocessed. After a lost connection only what may be
+ * sent twice, or certainly never left, is sent again: never a `tools/call` that may have been carried out. One deadline
+ * covers it all.
+ */
+export async function runOperation(
+  host: OperationHost,
+  method: string,
+  params: JsonObject | undefined,
+  options: Omit<RequestOptions, 'origin'>,
+  caller: Caller | undefined,
+): Promise<JsonObject> {
+  const time = new OperationTime(host, method, options)
+  const session = host.current() ?? (await time.within(demanded(host)))
+  try {
+    return await session.request(method, params, time.left(), caller)
+  } catch (error) {
+    const replacement = replacementFor(host, session, method, error)
+    if (replacement === undefined) throw error
+    const next = await time.within(replacement)
+    return next.request(method, params, time.left(), caller)
+  }
+}
+
+function demanded(host: OperationHost): Promise<Session> {
+  if (host.rebuilds) return host.demand()
+  return Promise.reject(new TransportClosedError('Transport closed', { key: host.key, sent: false }))
+}
+
+function replacementFor(
+  host: OperationHost,
+  session: Session,
+  method: string,
+  error: unknown,
+): Promise<Session> | undefined {
+  if (error instanceof SessionExpiredError) return host.renew(session)
+  if (!(error instanceof TransportClosedError) || !host.rebuilds) return undefined
+  if (error.sent && !REPLAY_SAFE.has(method)) return undefined
+  if (session.ended) return host.demand()
+  return host.giveUp(session).then(() => {
+    // A transport that lives on has only lost this exchange, and has its own rules for trying again.
+    if (!session.ended) throw error
+    return host.demand()
+  })
+}
+
+/** The one deadline of an operation, in active time. */
+class OperationTime {
+  readonly #host: OperationHost
+  readonly #method: string
+  readonly #options: Omit<RequestOptions, 'origin'>
+  readonly #started: number
+
+  constructor(host: OperationHost, method: string, options: Omit<RequestOptions, 'origin'>) {
+    this.#host = host
+    this.#method = method
+    this.#options = options
+    this.#started = host.active.now()
+  }
+
+  /** The options with what is left of the time. */
+  left(): Omit<RequestOptions, 'origin'> {
+    const { timeoutMs } = this.#options
+    return timeoutMs === undefined ? this.#options : { ...this.#options, timeoutMs: this.#remaining(timeoutMs) }
+  }
+
+  /** Waits for a session no longer than the operation may take. */
+  async within<T>(work: Promise<T>): Promise<T> {
+    const { signal, timeoutMs } = this.#options
+    if (timeoutMs === undefined) return orAborted(work, signal)
+    const abort = new AbortController()
+    const timer = setTimeout(
+      () => abort.abort(new OperationTimeoutError(this.#method, timeoutMs, this.#host.key)),
+      this.#remaining(timeoutMs),
+    )
+    try {
+      return await orAborted(orAborted(work, signal), abort.signal)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #remaining(timeoutMs: number): number {
+    return Math.max(0, timeoutMs - (this.#host.active.now() - this.#started))
+  }
+}

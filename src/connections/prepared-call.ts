@@ -1,0 +1,92 @@
+import type { ServerConfig } from '../config/index.js'
+import { TransportClosedError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import type { Lease } from './lease.js'
+import type { RequestOptions } from './types.js'
+
+/** Milliseconds of a tool call where nothing else is said. */
+export const DEFAULT_TOOL_TIMEOUT = 300_000
+
+/** What a call is bound to. */
+export interface CallBinding {
+  readonly key: ServerKey
+  readonly config: ServerConfig
+  /** The raw name on the wire. */
+  readonly tool: string
+  /** The whole definition that the call was prepared with. Frozen. */
+  readonly definition: JsonObject
+  /** False when the definition comes from the cache, or from a server that is being restarted. */
+  readonly live: boolean
+}
+
+/** What a call sends. */
+export interface CallPayload {
+  /** Absent: none are sent. */
+  readonly arguments?: JsonObject
+  readonly _meta?: JsonObject
+}
+
+export interface CallRunOptions extends RequestOptions {
+  /**
+   * Runs inside the catalog lease, before anything is sent and outside the timeout; what it returns is sent. Does not
+   * run when the tool has changed.
+   */
+  readonly prepare?: () => Promise<CallPayload>
+}
+
+/**
+ * One call, bound to a connection and to a tool's whole definition: it is carried out there and like that, or refused
+ * (reference: tool-calls, 3 and 4).
+ */
+export class PreparedCall {
+  readonly binding: CallBinding
+  readonly #lease: Lease
+  readonly #matches: (current: JsonObject) => boolean
+
+  constructor(binding: CallBinding, lease: Lease, matches: (current: JsonObject) => boolean) {
+    this.binding = Object.freeze({ ...binding })
+    this.#lease = lease
+    this.#matches = matches
+    Object.freeze(this)
+  }
+
+  /**
+   * Sends `tools/call` and relays its result, `isError` included. A server that is not up is started first. The timeout
+   * is the smaller of the server's and the caller's, in active time.
+   *
+   * @throws {StaleCatalogError} the tool changed or is gone; nothing was sent
+   * @throws {RpcError | OperationTimeoutError | TransportClosedError | CancelledError} as the call ended
+   * @throws {StartupFailedError} the server did not come up
+   */
+  async run(payload: CallPayload, options: CallRunOptions = {}): Promise<JsonObject> {
+    const over = this.#lease.connection.hold()
+    try {
+      return await this.#runOnce(payload, options)
+    } catch (error) {
+      if (!(error instanceof TransportClosedError) || error.sent) throw error
+      // The server was gone before the call left: once more, against what the restarted one offers.
+      return await this.#runOnce(payload, options)
+    } finally {
+      over()
+    }
+  }
+
+  async #runOnce(payload: CallPayload, { prepare, ...options }: CallRunOptions): Promise<JsonObject> {
+    const { connection, route } = this.#lease
+    await connection.ready(route, options.signal)
+    const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, options.signal)
+    try {
+      const { arguments: args, _meta } = prepare === undefined ? payload : await prepare()
+      const params = { name: this.binding.tool, ...(args && { arguments: args }), ...(_meta && { _meta }) }
+      return await connection.call(route, params, { ...options, timeoutMs: this.#timeout(options.timeoutMs) })
+    } finally {
+      lease.release()
+    }
+  }
+
+  #timeout(asked: number | undefined): number {
+    const own = this.binding.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT
+    return asked === undefined ? own : Math.min(own, asked)
+  }
+}

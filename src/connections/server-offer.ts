@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ServerKey } from '../identity/index.js'
+import type { Inventory } from './inventory.js'
+import { type InventoryMembers, type InventoryPart, type ListingContext, listPart } from './inventory-listing.js'
+import type { Timers } from './timers.js'
+import { ToolCatalog } from './tool-catalog.js'
+
+/** Who is told of a new inventory, after it was published. */
+export interface OfferListener {
+  onPublished(inventory: Inventory): void
+  onChanged(part: InventoryPart): void
+}
+
+/** What one server offers: the newest whole inventory, and the tools as a catalog that calls hold on to. */
+export class ServerOffer {
+  readonly catalog: ToolCatalog
+  readonly #listener: OfferListener
+  #inventory: Inventory | undefined
+
+  constructor(key: ServerKey, timers: Timers, listener: OfferListener) {
+    this.catalog = new ToolCatalog(key, timers)
+    this.#listener = listener
+  }
+
+  /** The newest one listed, also after the server went away; `undefined` before the first. Frozen. */
+  get inventory(): Inventory | undefined {
+    return this.#inventory
+  }
+
+  /** After a start: everything at once. Returns the parts that differ from before. */
+  async publish(inventory: Inventory): Promise<readonly InventoryPart[]> {
+    const before = this.#inventory
+    const toolsChanged = await this.catalog.publish(inventory.tools)
+    this.#inventory = inventory
+    this.#listener.onPublished(inventory)
+    return [
+      ...(toolsChanged ? (['tools'] as const) : []),
+      ...(['resources', 'prompts'] as const).filter((part) => differs(part, before, inventory)),
+    ]
+  }
+
+  /** Lists one part anew. Resolves to whether it changed; a listing that fails is a warning and changes nothing. */
+  async refresh(part: InventoryPart, context: ListingContext, failed: (error: unknown) => void): Promise<boolean> {
+    try {
+      return await this.merge(part, await listPart(part, context))
+    } catch (error) {
+      failed(error)
+      return false
+    }
+  }
+
+  /** Takes the members of one part into the inventory. */
+  async merge(part: InventoryPart, members: Partial<InventoryMembers>): Promise<boolean> {
+    const before = this.#inventory
+    if (before === undefined) return false
+    const merged = Object.freeze({ ...before, ...members })
+    const changed =
+      part === 'tools' && members.tools !== undefined
+        ? await this.catalog.publish(members.tools)
+        : differs(part, before, merged)
+    if (!changed || this.#inventory === undefined) return false
+    // Another part may have been published while the catalog waited for its calls.
+    this.#inventory = Object.freeze({ ...this.#inventory, ...members })
+    this.#listener.onPublished(this.#inventory)
+    this.#listener.onChanged(part)
+    return true
+  }
+}
+
+const MEMBERS = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+} as const satisfies Record<InventoryPart, readonly (keyof Inventory)[]>
+
+function differs(part: InventoryPart, a: Inventory | undefined, b: Inventory): boolean {
+  return MEMBERS[part].some((member) => !isDeepStrictEqual(a?.[member], b[member]))
+}
