@@ -111,7 +111,7 @@ describe('readable names of a million triples', () => {
       owners.set(name, triple)
       triples.remember(name)
     }
-    expect(faults).toEqual([])
+    expect(faults.slice(0, 20)).toEqual([])
     expect(owners.size).toBe(TRIPLES)
     // Both kinds must be there in numbers, or the run shows nothing.
     expect(plain).toBeGreaterThan(TRIPLES / 100)
