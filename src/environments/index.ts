@@ -1,4 +1,7 @@
 export * from './environment.js'
+export { type ExitGuardOptions, type GuardedOwner, installExitGuard } from './exit-guard.js'
 export { createHttpClient, type HttpClientOptions } from './http/client.js'
 export type { ConnectionFault } from './http/failure.js'
 export { placeOf } from './http/place.js'
+export { LocalEnvironment, type LocalEnvironmentOptions } from './local.js'
+export { type OrphanTree, type ReapOptions, type ReapReport, reapOrphans } from './orphans.js'
