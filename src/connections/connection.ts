@@ -18,11 +18,10 @@ import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
 import { ServerOffer } from './server-offer.js'
 import type { ServerMessage } from './session.js'
-import { LISTING_TIMEOUT, type Recipe, retriesList, type StartedSession } from './startup.js'
+import { LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { StoredAuthState } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
 import type { Timers } from './timers.js'
-import { withRetries } from './transient.js'
 import type { ClientProfile, ReadyClient, RequestOptions } from './types.js'
 import { Warnings } from './warnings.js'
 
@@ -196,13 +195,11 @@ export class Connection {
     const outcome = await this.settled()
     if (outcome.state !== 'ready') return false
     const signal = this.#lifecycle.lifetime
-    const request = (method: string, params: JsonObject) =>
-      runOperation(this.#host, method, params, { signal, timeoutMs: LISTING_TIMEOUT }, undefined)
     const context: ListingContext = {
       key: this.server.key,
       handshake: outcome.handshake,
       send: (method, params) =>
-        withRetries(() => request(method, params), retriesList(this.#recipe), this.#recipe.timers, signal),
+        runOperation(this.#host, method, params, { signal, timeoutMs: LISTING_TIMEOUT }, undefined),
       warn: (warning) => this.#warnings.add(warning),
       evenUndeclared: true,
     }

@@ -39,10 +39,10 @@ const REPLAY_SAFE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * One request of a caller, with one recovery (reference: connections, 10.10). An expired session is renewed and the
- * request sent again whatever it is, for the server refused it unprocessed. After a lost connection only what may be
- * sent twice, or certainly never left, is sent again: never a `tools/call` that may have been carried out. One deadline
- * covers it all.
+ * One request of a caller, with its recoveries, each of them once and in either order (reference: connections, 10.10).
+ * An expired session is renewed and the request sent again whatever it is, for the server refused it unprocessed. After
+ * a lost connection only what may be sent twice, or certainly never left, is sent again: never a `tools/call` that may
+ * have been carried out. One deadline covers it all.
  */
 export async function runOperation(
   host: OperationHost,
@@ -52,14 +52,16 @@ export async function runOperation(
   caller: Caller | undefined,
 ): Promise<JsonObject> {
   const time = new OperationTime(host, method, options)
-  const session = host.current() ?? (await time.within(demanded(host)))
-  try {
-    return await session.request(method, params, time.left(), caller)
-  } catch (error) {
-    const replacement = replacementFor(host, session, method, error)
-    if (replacement === undefined) throw error
-    const next = await time.within(replacement)
-    return next.request(method, params, time.left(), caller)
+  const recoveries = new Recoveries(host, method)
+  let session = host.current() ?? (await time.within(demanded(host)))
+  for (;;) {
+    try {
+      return await session.request(method, params, time.left(), caller)
+    } catch (error) {
+      const next = recoveries.after(error, session)
+      if (next === undefined) throw error
+      session = await time.within(next)
+    }
   }
 }
 
@@ -68,21 +70,38 @@ function demanded(host: OperationHost): Promise<Session> {
   return Promise.reject(new TransportClosedError('Transport closed', { key: host.key, sent: false }))
 }
 
-function replacementFor(
-  host: OperationHost,
-  session: Session,
-  method: string,
-  error: unknown,
-): Promise<Session> | undefined {
-  if (error instanceof SessionExpiredError) return host.renew(session)
-  if (!(error instanceof TransportClosedError) || !host.rebuilds) return undefined
-  if (error.sent && !REPLAY_SAFE.has(method)) return undefined
-  if (session.ended) return host.demand()
-  return host.giveUp(session).then(() => {
-    // A transport that lives on has only lost this exchange, and has its own rules for trying again.
-    if (!session.ended) throw error
-    return host.demand()
-  })
+/** What one operation may still recover from. */
+class Recoveries {
+  readonly #host: OperationHost
+  readonly #method: string
+  #mayRenew = true
+  #mayReplay = true
+
+  constructor(host: OperationHost, method: string) {
+    this.#host = host
+    this.#method = method
+  }
+
+  /** The session to send the request on again, or `undefined` when the error stands. */
+  after(error: unknown, session: Session): Promise<Session> | undefined {
+    if (error instanceof SessionExpiredError && this.#mayRenew) {
+      this.#mayRenew = false
+      return this.#host.renew(session)
+    }
+    if (error instanceof TransportClosedError && this.#mayReplay && this.#host.rebuilds) {
+      this.#mayReplay = false
+      if (!error.sent || REPLAY_SAFE.has(this.#method)) return this.#replayed(error, session)
+    }
+    return undefined
+  }
+
+  async #replayed(error: TransportClosedError, session: Session): Promise<Session> {
+    if (!session.ended) await this.#host.giveUp(session)
+    if (session.ended) return this.#host.demand()
+    // A transport that lives on has lost this exchange only. What never left it has tried to send again itself.
+    if (!error.sent) throw error
+    return session
+  }
 }
 
 /** The one deadline of an operation, in active time. */

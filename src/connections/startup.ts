@@ -19,7 +19,6 @@ import { Session, type SessionHandlers } from './session.js'
 import { StartupDeadline } from './startup-deadline.js'
 import { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState, startupFailure } from './startup-failure.js'
 import type { Timers } from './timers.js'
-import { isTransient, withRetries } from './transient.js'
 import type { ClientProfile } from './types.js'
 
 /** Milliseconds of one request of a listing that no startup deadline covers. */
@@ -100,18 +99,10 @@ async function inTime<T>(
   }
 }
 
-/** Each retry of a handshake builds a new transport, and only HTTP is retried (reference: connections, 10.9). */
-function openWithin(recipe: Recipe, deadline: StartupDeadline): Promise<OpenedSession> {
-  const attempt = () => openOnce(recipe, deadline)
-  if (recipe.server.config.transport.type === 'stdio') return attempt()
-  return withRetries(attempt, isTransient, recipe.timers, deadline.signal)
-}
-
-async function openOnce(recipe: Recipe, deadline: StartupDeadline): Promise<OpenedSession> {
+async function openWithin(recipe: Recipe, deadline: StartupDeadline): Promise<OpenedSession> {
   const { server, open, active, handlers, closings } = recipe
   const { signal } = deadline
   if (signal.aborted) throw abortError(signal)
-  deadline.phase = 'opening'
   const transport = await orAborted(open(server, { signal }), signal, (late) => closings.add(late.close()))
   deadline.phase = 'handshake'
   const attribution = server.config.transport.type === 'stdio' ? 'sole' : 'stream'
@@ -131,11 +122,8 @@ async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSig
     session.request(method, params, { signal, timeoutMs: LISTING_TIMEOUT })
   const warnings: ReeveError[] = []
   const context: ListingContext = { key, handshake, send, warn: (warning) => warnings.push(warning) }
-  const sendRetried = (method: string, params: JsonObject) =>
-    withRetries(() => send(method, params), retriesList(recipe), recipe.timers, signal)
-
   const aside = listAside({ key, handshake, send })
-  const tools = await listTools({ ...context, send: sendRetried })
+  const tools = await listTools(context)
   const inTime = await within(recipe.timers, SIDE_LISTING_PATIENCE, aside)
   return {
     ...opened,
@@ -143,11 +131,6 @@ async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSig
     warnings: [...warnings, ...(inTime?.warnings ?? [])],
     late: inTime === undefined ? aside : undefined,
   }
-}
-
-/** `tools/list` may be sent again for a transient fault of HTTP; nothing else may (reference: connections, 10.9). */
-export function retriesList({ server }: Pick<Recipe, 'server'>): (error: unknown) => boolean {
-  return (error) => server.config.transport.type !== 'stdio' && isTransient(error)
 }
 
 async function listAside(context: Omit<ListingContext, 'warn'>): Promise<LateMembers> {
