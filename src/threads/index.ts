@@ -1,1 +1,5 @@
+export { type Offered, type OfferingServer, type OfferOptions, offer } from './offered.js'
+export { selectServer } from './select.js'
+export { RuntimeThread, type ThreadHost } from './thread.js'
 export type * from './types.js'
+export { isModelVisible } from './visibility.js'

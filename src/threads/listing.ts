@@ -1,0 +1,120 @@
+import {
+  type CapturedServer,
+  type ConnectionManager,
+  LISTS,
+  type ListMethod,
+  listAllPages,
+  type ReadyClient,
+} from '../connections/index.js'
+import { ProtocolViolationError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import type { JsonObject, JsonValue } from '../protocol/index.js'
+import { selectServer } from './select.js'
+import type { CallOptions, Listing, ListPage, ServerSelector } from './types.js'
+
+/** What a listing needs of its thread. */
+export interface ListingHost {
+  readonly manager: ConnectionManager
+  keys(): readonly ServerKey[]
+}
+
+/** One kind of thing that servers list, with the capability that says they do. */
+export interface ListKind {
+  readonly list: ListMethod
+  readonly capability: 'resources' | 'prompts'
+  readonly cached: 'resources' | 'resourceTemplates' | 'prompts'
+}
+
+export const RESOURCES: ListKind = { list: LISTS.resources, capability: 'resources', cached: 'resources' }
+export const TEMPLATES: ListKind = {
+  list: LISTS.resourceTemplates,
+  capability: 'resources',
+  cached: 'resourceTemplates',
+}
+export const PROMPTS: ListKind = { list: LISTS.prompts, capability: 'prompts', cached: 'prompts' }
+
+/** Milliseconds for all pages of one server (reference: connections, 7.7). */
+const PAGINATION_TIMEOUT = 30_000
+
+/** A listing over the servers of a thread, always by exact key (reference: tool-calls, 9.7). */
+export function listing(host: ListingHost, kind: ListKind): Listing {
+  return Object.freeze({
+    list: (selector: ServerSelector & { readonly cursor?: string }, options: CallOptions = {}) =>
+      onePage(host, kind, selector, options),
+    listAll: (options: CallOptions = {}) => everything(host, kind, options),
+  })
+}
+
+async function onePage(
+  host: ListingHost,
+  { list }: ListKind,
+  selector: ServerSelector & { readonly cursor?: string },
+  options: CallOptions,
+): Promise<ListPage> {
+  const key = selectServer(host.keys(), selector)
+  const client = await host.manager.ready(key, options.signal)
+  const params: JsonObject = selector.cursor === undefined ? {} : { cursor: selector.cursor }
+  const result = await client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options })
+  const items = objectsOf(key, list, result[list.member])
+  const next = result.nextCursor
+  return { key, items, ...(typeof next === 'string' && next !== '' && { nextCursor: next }) }
+}
+
+/** Ready servers are asked, in parallel; of those that are still coming up, what the cache knows is given. */
+async function everything(host: ListingHost, kind: ListKind, options: CallOptions): ReturnType<Listing['listAll']> {
+  const servers = await host.manager.capture({ ...(options.signal && { signal: options.signal }) })
+  const pages: ListPage[] = []
+  const failures: { key: ServerKey; error: string }[] = []
+  const settled = await Promise.allSettled(servers.map((server) => ofServer(server, kind, options)))
+  options.signal?.throwIfAborted()
+  for (const [index, server] of servers.entries()) {
+    const outcome = settled[index]
+    if (outcome?.status === 'fulfilled') {
+      if (outcome.value !== undefined) pages.push({ key: server.key, items: outcome.value })
+    } else {
+      failures.push({ key: server.key, error: outcome?.reason instanceof Error ? outcome.reason.message : 'failed' })
+    }
+  }
+  return { pages, failures }
+}
+
+/** Undefined for a server that has no such thing. */
+async function ofServer(
+  { key, client, inventory, error }: CapturedServer,
+  { list, capability, cached }: ListKind,
+  options: CallOptions,
+): Promise<readonly JsonObject[] | undefined> {
+  if (client !== undefined) return hasCapability(client, capability) ? live(key, client, list, options) : undefined
+  if (inventory?.[cached] !== undefined) return inventory[cached]
+  if (error !== undefined) throw error
+  return undefined
+}
+
+async function live(
+  key: ServerKey,
+  client: ReadyClient,
+  list: ListMethod,
+  { signal }: CallOptions,
+): Promise<readonly JsonObject[]> {
+  const bound = AbortSignal.timeout(PAGINATION_TIMEOUT)
+  const both = signal === undefined ? bound : AbortSignal.any([signal, bound])
+  const { items } = await listAllPages((method, params) => client.request(method, params, { signal: both }), list)
+  return objectsOf(key, list, items)
+}
+
+export function hasCapability(client: ReadyClient, capability: string): boolean {
+  const declared = Object.hasOwn(client.capabilities, capability) ? client.capabilities[capability] : undefined
+  return typeof declared === 'object' && declared !== null
+}
+
+/** Items that are no objects are not handed on: nobody could address them. */
+function objectsOf(
+  key: ServerKey,
+  list: ListMethod,
+  items: JsonValue | readonly JsonValue[] | undefined,
+): readonly JsonObject[] {
+  if (!Array.isArray(items)) {
+    throw new ProtocolViolationError(`${list.method} answered without '${list.member}'`, { key, place: list.method })
+  }
+  return items.filter((item): item is JsonObject => typeof item === 'object' && item !== null && !Array.isArray(item))
+}

@@ -1,0 +1,48 @@
+import type { ReadyClient } from '../connections/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import { type ListingHost, listing, PROMPTS, RESOURCES, TEMPLATES } from './listing.js'
+import type { CallOptions, Prompts, Resources, ServerSelector } from './types.js'
+
+/** Milliseconds for a read, a prompt, a completion (reference: README, constants). */
+export const OPERATION_TIMEOUT = 300_000
+
+/** One server, up. */
+export type ClientOf = (selector: ServerSelector, options: CallOptions) => Promise<{ readonly client: ReadyClient }>
+
+type AtUri = ServerSelector & { readonly uri: string }
+
+export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
+  const send = async (method: string, { uri, ...selector }: AtUri, options: CallOptions = {}) => {
+    const { client } = await clientOf(selector, options)
+    return client.request(method, { uri }, { timeoutMs: OPERATION_TIMEOUT, ...options })
+  }
+  return Object.freeze({
+    ...listing(host, RESOURCES),
+    templates: listing(host, TEMPLATES),
+    read: (at: AtUri, options?: CallOptions) => send('resources/read', at, options),
+    subscribe: async (at: AtUri, options?: CallOptions) => {
+      await send('resources/subscribe', at, options)
+    },
+    unsubscribe: async (at: AtUri, options?: CallOptions) => {
+      await send('resources/unsubscribe', at, options)
+    },
+  })
+}
+
+export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
+  return Object.freeze({
+    ...listing(host, PROMPTS),
+    get: async (
+      {
+        name,
+        arguments: args,
+        ...selector
+      }: ServerSelector & { readonly name: string; readonly arguments?: JsonObject },
+      options: CallOptions = {},
+    ) => {
+      const { client } = await clientOf(selector, options)
+      const params = { name, ...(args && { arguments: args }) }
+      return client.request('prompts/get', params, { timeoutMs: OPERATION_TIMEOUT, ...options })
+    },
+  })
+}

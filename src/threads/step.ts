@@ -1,0 +1,104 @@
+import type { CapturedServer, PreparedCall } from '../connections/index.js'
+import { UnsupportedCallError } from '../errors.js'
+import { type NamingStrategy, ServerKeyMap } from '../identity/index.js'
+import type { JsonObject, JsonValue } from '../protocol/index.js'
+import { approve } from './approval.js'
+import { callArguments, callMeta } from './meta.js'
+import { type OfferOptions, offer } from './offered.js'
+import type { CallOptions, Namespace, Step, StepTool, ThreadOptions, ToolCall } from './types.js'
+
+/** What a thread lends to its steps. */
+export interface StepHost {
+  readonly threadId: string
+  readonly naming: NamingStrategy
+  readonly multiEnvironment: boolean
+  readonly appTools: boolean
+  readonly onApproval: ThreadOptions['onApproval']
+}
+
+/** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
+export function takeStep(servers: readonly CapturedServer[], host: StepHost): Step {
+  const options: OfferOptions = host
+  const offered = offer(
+    servers.map(({ key, tools, live, inventory }) => ({ key, tools, live, instructions: inventory?.instructions })),
+    options,
+  )
+  return new FrozenStep(
+    offered.namespaces,
+    offered.tools,
+    new ServerKeyMap(servers.map((server) => [server.key, server])),
+    host,
+  )
+}
+
+class FrozenStep implements Step {
+  readonly namespaces: readonly Namespace[]
+  readonly tools: readonly StepTool[]
+  readonly #byFlat = new Map<string, StepTool>()
+  readonly #byPair = new Map<string, StepTool>()
+  readonly #servers: ServerKeyMap<CapturedServer>
+  readonly #host: StepHost
+
+  constructor(
+    namespaces: readonly Namespace[],
+    tools: readonly StepTool[],
+    servers: ServerKeyMap<CapturedServer>,
+    host: StepHost,
+  ) {
+    this.namespaces = namespaces
+    this.tools = tools
+    this.#servers = servers
+    this.#host = host
+    for (const tool of tools) {
+      if (!this.#byFlat.has(tool.flat)) this.#byFlat.set(tool.flat, tool)
+      if (tool.modelVisible) this.#byPair.set(pair(tool.namespace, tool.name), tool)
+    }
+    Object.freeze(this)
+  }
+
+  async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {
+    const tool = this.#byPair.get(pair(call.namespace, call.name))
+    if (tool === undefined) throw new UnsupportedCallError(call.namespace, call.name)
+    return this.#carryOut(tool, call.arguments, call._meta, options)
+  }
+
+  async callFlat(
+    flat: string,
+    args: JsonValue | undefined,
+    { _meta, ...options }: CallOptions & { readonly _meta?: JsonObject } = {},
+  ): Promise<JsonObject> {
+    const tool = this.#byFlat.get(flat)
+    if (tool === undefined) throw new UnsupportedCallError('', flat)
+    return this.#carryOut(tool, args, _meta, options)
+  }
+
+  async #carryOut(
+    { key, tool, definition }: StepTool,
+    args: JsonValue | undefined,
+    meta: JsonObject | undefined,
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    const place = `${key.name}/${tool}`
+    const payload = payloadOf(place, args, meta, this.#host.threadId)
+    const server = this.#servers.get(key)
+    if (server === undefined) throw new UnsupportedCallError('', tool)
+    const prepared: PreparedCall = server.prepareCall(tool)
+    await approve(server.config, { key, tool, definition, arguments: args }, this.#host.onApproval, options.signal)
+    return prepared.run(payload, options)
+  }
+}
+
+/** @throws InvalidArgumentsError before anything is asked or sent */
+export function payloadOf(
+  place: string,
+  args: JsonValue | undefined,
+  meta: JsonObject | undefined,
+  threadId: string,
+): { arguments?: JsonObject; _meta: JsonObject } {
+  const checked = callArguments(place, args)
+  return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, { threadId }) }
+}
+
+function pair(namespace: string, name: string): string {
+  return JSON.stringify([namespace, name])
+}
