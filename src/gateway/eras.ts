@@ -1,4 +1,4 @@
-import { isRequest, type JsonObject, type JsonRpcMessage, type JsonValue, RPC } from '../protocol/index.js'
+import { type JsonObject, type JsonValue, RPC } from '../protocol/index.js'
 
 /** The revisions with a handshake that the gateway serves, oldest first. */
 export const SERVED_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
@@ -30,17 +30,17 @@ export function primesStreams(revision: Revision | undefined): boolean {
 
 /**
  * Which era an inbound message belongs to. `handshake`: sessions opened with `initialize`. `discovery`: the revisions
- * without a handshake, of which the gateway serves none yet. Every inbound message and POST is classified here and
+ * without a handshake, of which the gateway serves none yet. Every inbound request and POST is classified here and
  * nowhere else.
  */
 export type Era = 'handshake' | 'discovery'
 
-export function eraOf(message: JsonRpcMessage): Era {
-  return isRequest(message) && message.method === 'server/discover' ? 'discovery' : 'handshake'
+export function eraOf(request: { readonly method: string; readonly params?: JsonObject | undefined }): Era {
+  return request.method === 'server/discover' ? 'discovery' : 'handshake'
 }
 
 /** The answer that sends a client of the discovery era back to `initialize`. */
-export function refuseDiscovery(): { code: number; message: string; data: JsonObject } {
+export function refuseDiscovery(): { code: number; message: string; data: JsonValue } {
   return {
     code: RPC.methodNotFound,
     message: 'server/discover is not served: use initialize',

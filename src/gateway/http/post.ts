@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage } from '../../protocol/index.js'
+import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage, type JsonRpcRequest } from '../../protocol/index.js'
 import { allowsBatches, eraOf, isServed, refuseDiscovery, UNNAMED_REVISION, unsupportedRevision } from '../eras.js'
 import { errorAnswer, type Inbound, parseInbound } from '../inbound.js'
 import { REFUSALS, type Refusal, sendJson, tooLarge } from './answers.js'
@@ -35,7 +35,7 @@ export async function handlePost(
   }
   const inbound = parseInbound(body.text)
   if (inbound.kind === 'invalid') return malformed(inbound.answer)
-  if (inbound.kind === 'message' && eraOf(inbound.message) === 'discovery') {
+  if (inbound.kind === 'message' && isRequest(inbound.message) && eraOf(inbound.message) === 'discovery') {
     answerDiscovery(response, inbound.message)
     return undefined
   }
@@ -117,7 +117,7 @@ function openSession(
   return session.receive(response, [initialize], false)
 }
 
-function answerDiscovery(response: ServerResponse, message: JsonRpcMessage): void {
-  const { code, message: text, data } = refuseDiscovery()
-  sendJson(response, 200, errorAnswer(isRequest(message) ? message.id : null, code, text, data))
+function answerDiscovery(response: ServerResponse, request: JsonRpcRequest): void {
+  const { code, message, data } = refuseDiscovery()
+  sendJson(response, 200, errorAnswer(request.id, code, message, data))
 }

@@ -1,0 +1,84 @@
+import type { FromServer } from '../../connections/index.js'
+import { RpcError } from '../../errors.js'
+import { type JsonObject, type Peer, type RequestId, RPC } from '../../protocol/index.js'
+
+/** The client capability that each request of a server needs; a method that is not here is the client's to refuse. */
+const NEEDED_CAPABILITY: ReadonlyMap<string, string> = new Map([
+  ['roots/list', 'roots'],
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['tasks/get', 'tasks'],
+  ['tasks/result', 'tasks'],
+  ['tasks/list', 'tasks'],
+  ['tasks/cancel', 'tasks'],
+])
+
+/** Requests that a person answers. */
+const ASKS_A_PERSON: ReadonlySet<string> = new Set(['sampling/createMessage', 'elicitation/create', 'tasks/result'])
+
+const PERSON_MS = 30 * 60_000
+const PROGRAM_MS = 60_000
+
+export interface ClientRequestsOptions {
+  readonly peer: Peer
+  /** As the client declared them. */
+  readonly capabilities: JsonObject
+  /** Resolves when the client may be sent requests. */
+  readonly ready: Promise<void>
+  /** Progress that the client reports on a server's request. */
+  readonly onProgress: (request: FromServer, params: JsonObject) => void
+}
+
+/**
+ * Hands a server's request to the client, on the stream of the client's request that caused it, and brings the answer
+ * back as it is. Wall clock: both sides' own timers stand still while one waits for the other.
+ *
+ * @throws RpcError the client's own, -32601 for what it did not declare, -32603 when it does not answer in time.
+ */
+export async function askClient(
+  request: FromServer,
+  signal: AbortSignal,
+  options: ClientRequestsOptions,
+): Promise<JsonObject> {
+  const { method, params, origin } = request
+  const needed = NEEDED_CAPABILITY.get(method)
+  if (needed !== undefined && !Object.hasOwn(options.capabilities, needed)) {
+    throw new RpcError(RPC.methodNotFound, `the client does not support ${method}`)
+  }
+  const timeout = AbortSignal.timeout(ASKS_A_PERSON.has(method) ? PERSON_MS : PROGRAM_MS)
+  const either = AbortSignal.any([signal, timeout])
+  await untilReady(options.ready, either)
+  try {
+    return await options.peer.request(method, params, {
+      signal: either,
+      ...(isRequestId(origin) && { relatedTo: origin }),
+      ...(wantsProgress(params) && { onProgress: (progress: JsonObject) => options.onProgress(request, progress) }),
+    })
+  } catch (error) {
+    if (timeout.aborted) throw new RpcError(RPC.internalError, `the client did not answer ${method} in time`)
+    throw error
+  }
+}
+
+export function isRequestId(origin: unknown): origin is RequestId {
+  return typeof origin === 'string' || typeof origin === 'number'
+}
+
+function wantsProgress(params: JsonObject | undefined): boolean {
+  const meta = params?._meta
+  return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, 'progressToken')
+}
+
+async function untilReady(ready: Promise<void>, signal: AbortSignal): Promise<void> {
+  let onAbort: (() => void) | undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(new RpcError(RPC.internalError, 'the client is not ready'))
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    await Promise.race([ready, aborted])
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,62 @@
+import type { ClientProfile, ServerStatus } from '../../connections/index.js'
+import { compareKeys, displayKey } from '../../identity/index.js'
+import type { JsonObject } from '../../protocol/index.js'
+import { isObject } from './params.js'
+
+/** MCP Apps: the one extension whose methods are the ones that the gateway relays anyway. */
+export const APPS_EXTENSION = 'io.modelcontextprotocol/ui'
+
+/** Characters, of one server's instructions and of all together. */
+const INSTRUCTIONS_OF_ONE = 8_000
+const INSTRUCTIONS = 32_000
+
+/** What the servers of a client's thread are told about it: the client's own words. */
+export function profileOf(params: JsonObject): ClientProfile {
+  return {
+    clientInfo: isObject(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '' },
+    capabilities: isObject(params.capabilities) ? params.capabilities : {},
+  }
+}
+
+/** Whether this client shows apps, and so knows which tools are meant for them and not for its model. */
+export function showsApps({ capabilities }: ClientProfile): boolean {
+  return isObject(capabilities.extensions) && Object.hasOwn(capabilities.extensions, APPS_EXTENSION)
+}
+
+/**
+ * What the gateway can do, whatever its servers can: they come and go, while a client reads this once. Extensions are
+ * declared only where relaying is all that they need.
+ */
+export function capabilitiesOf(servers: readonly ServerStatus[]): JsonObject {
+  const apps = servers
+    .map(({ capabilities }) => capabilities?.extensions)
+    .find((extensions) => isObject(extensions) && Object.hasOwn(extensions, APPS_EXTENSION))
+  return {
+    tools: { listChanged: true },
+    resources: { listChanged: true, subscribe: true },
+    prompts: { listChanged: true },
+    completions: {},
+    logging: {},
+    ...(isObject(apps) && { extensions: { [APPS_EXTENSION]: apps[APPS_EXTENSION] ?? {} } }),
+  }
+}
+
+/** The instructions of the servers that are known by now, each under its server's name; undefined when there are none. */
+export function instructionsOf(servers: readonly ServerStatus[]): string | undefined {
+  const sections = [...servers]
+    .sort((a, b) => compareKeys(a.key, b.key))
+    .flatMap(({ key, instructions }) => {
+      const text = instructions?.trim() ?? ''
+      return text === '' ? [] : [`# MCP server: ${displayKey(key)}\n\n${cut(text, INSTRUCTIONS_OF_ONE)}`]
+    })
+  if (sections.length === 0) return undefined
+  const intro = 'Several MCP servers stand behind this one. Names of tools and prompts begin with their server.'
+  return cut([intro, ...sections].join('\n\n'), INSTRUCTIONS)
+}
+
+function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const mark = '\n[truncated]'
+  // Half of a surrogate pair at the end would be no text.
+  return text.slice(0, limit - mark.length).replace(/[\uD800-\uDBFF]$/, '') + mark
+}

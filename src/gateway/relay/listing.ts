@@ -1,0 +1,61 @@
+import type { JsonObject } from '../../protocol/index.js'
+import type { CallOptions, Listing, Thread } from '../../threads/index.js'
+import { type Collected, collect, failuresMeta, type OwnedItem } from './collect.js'
+import { type ListedItem, pageAt } from './pages.js'
+import { optionalText } from './params.js'
+
+export interface ListingShape {
+  /** Of the result: `resources`, `resourceTemplates`, `prompts`. */
+  readonly member: string
+  /** The item as the client sees it, with a name that is unique among all servers'. */
+  readonly present: (owned: OwnedItem) => { readonly name: string; readonly wire: JsonObject }
+}
+
+/**
+ * One kind of listing over all servers of a thread, in pages. The first page asks the servers, further pages belong to
+ * the answers that the first one got.
+ */
+export class MergedListing {
+  readonly #thread: Thread
+  readonly #listing: Listing
+  readonly #shape: ListingShape
+  #collected: Collected | undefined
+
+  constructor(thread: Thread, listing: Listing, shape: ListingShape) {
+    this.#thread = thread
+    this.#listing = listing
+    this.#shape = shape
+  }
+
+  async list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const cursor = optionalText(params, 'cursor')
+    const collected = cursor === undefined ? await this.fresh(options) : await this.known(options)
+    const { items, nextCursor } = pageAt(
+      collected.items.map((owned) => this.#item(owned)),
+      cursor,
+    )
+    return {
+      ...failuresMeta(collected.failures),
+      [this.#shape.member]: items.map((item) => item.wire),
+      ...(nextCursor !== undefined && { nextCursor }),
+    }
+  }
+
+  /** As last listed, or asked for now. */
+  async known(options: CallOptions): Promise<Collected> {
+    return this.#collected ?? this.fresh(options)
+  }
+
+  async fresh(options: CallOptions): Promise<Collected> {
+    // Servers that are about to be ready get the usual grace, so that a client that lists once sees them.
+    await this.#thread.step(options.signal === undefined ? {} : { signal: options.signal })
+    const collected = await collect(this.#listing, options)
+    this.#collected = collected
+    return collected
+  }
+
+  #item(owned: OwnedItem): ListedItem {
+    const { name, wire } = this.#shape.present(owned)
+    return { name, wire, size: JSON.stringify(wire).length }
+  }
+}

@@ -1,0 +1,63 @@
+import { readableName, type ServerKey } from '../../identity/index.js'
+import type { JsonObject } from '../../protocol/index.js'
+import type { CallOptions, Thread } from '../../threads/index.js'
+import type { Collected, OwnedItem } from './collect.js'
+import { qualifyPromptResult } from './content.js'
+import { MergedListing } from './listing.js'
+import { invalidParams, optionalObject, requiredText } from './params.js'
+
+export interface OwnedPrompt {
+  readonly key: ServerKey
+  /** The raw name on the wire. */
+  readonly prompt: string
+}
+
+/** `prompts/*` of one client. A prompt's name is made like a tool's, and found by lookup, never taken apart. */
+export class PromptsRelay {
+  readonly #thread: Thread
+  readonly #prompts: MergedListing
+  readonly #owners = new WeakMap<Collected, ReadonlyMap<string, OwnedPrompt>>()
+
+  constructor(thread: Thread) {
+    this.#thread = thread
+    this.#prompts = new MergedListing(thread, thread.prompts, { member: 'prompts', present })
+  }
+
+  list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#prompts.list(params, options)
+  }
+
+  async get(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const { key, prompt } = await this.ownerOf(requiredText(params, 'name'), options)
+    const given = optionalObject(params, 'arguments')
+    const selector = { server: key.name, environment: key.environment, name: prompt }
+    const result = await this.#thread.prompts.get({ ...selector, ...(given && { arguments: given }) }, options)
+    return qualifyPromptResult(key, result)
+  }
+
+  /** The server and its own name of a prompt, in what was listed last, else in what is there now. */
+  async ownerOf(name: string, options: CallOptions): Promise<OwnedPrompt> {
+    const owned =
+      this.#ownersIn(await this.#prompts.known(options)).get(name) ??
+      this.#ownersIn(await this.#prompts.fresh(options)).get(name)
+    if (owned === undefined) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { code: 'unknown_prompt' })
+    return owned
+  }
+
+  #ownersIn(collected: Collected): ReadonlyMap<string, OwnedPrompt> {
+    const known = this.#owners.get(collected)
+    if (known !== undefined) return known
+    const owners = new Map<string, OwnedPrompt>()
+    for (const owned of collected.items) {
+      if (typeof owned.item.name !== 'string') continue
+      owners.set(readableName(owned.key, owned.item.name), { key: owned.key, prompt: owned.item.name })
+    }
+    this.#owners.set(collected, owners)
+    return owners
+  }
+}
+
+function present({ key, item }: OwnedItem): { name: string; wire: JsonObject } {
+  const name = readableName(key, String(item.name))
+  return { name, wire: { ...item, name } }
+}

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ReeveError } from '../../errors.js'
+import type { JsonObject } from '../../protocol/index.js'
+import type { CallOptions, Step, StepTool, Thread } from '../../threads/index.js'
+import { outgoingMeta } from './call-meta.js'
+import { qualifyToolApp, qualifyToolResult } from './content.js'
+import { type ListedItem, pageAt } from './pages.js'
+import { invalidParams, optionalObject, optionalText, requiredText } from './params.js'
+
+/** What one step offers, by the names that the client knows. */
+interface Offer {
+  readonly step: Step
+  readonly tools: ReadonlyMap<string, StepTool>
+}
+
+/**
+ * `tools/list` and `tools/call` of one client. A call is bound to the definition that the client was shown: when a
+ * server changed it since, the call is refused until the client has listed again.
+ */
+export class ToolsRelay {
+  readonly #thread: Thread
+  /** As last listed to the client. */
+  #shown: Offer | undefined
+  /** The newest step taken, shared by the calls that run at the same time. */
+  #newest: Promise<Offer> | undefined
+  /** The form that goes out of each definition, which is frozen, and the same object while it is unchanged. */
+  readonly #listed = new WeakMap<JsonObject, ListedItem>()
+
+  constructor(thread: Thread) {
+    this.#thread = thread
+  }
+
+  async list(params: JsonObject): Promise<JsonObject> {
+    const cursor = optionalText(params, 'cursor')
+    // Further pages belong to the step of the first, while there is one.
+    const offer = cursor === undefined || this.#shown === undefined ? await this.#renew() : this.#shown
+    this.#shown = offer
+    const { items, nextCursor } = pageAt(
+      [...offer.tools.values()].map((tool) => this.#item(tool)),
+      cursor,
+    )
+    return { tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
+  }
+
+  async call(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const name = requiredText(params, 'name')
+    const meta = outgoingMeta(optionalObject(params, '_meta'))
+    const run = async (offer: Offer, tool: StepTool) => {
+      const result = await offer.step.callFlat(name, params.arguments, { ...options, ...(meta && { _meta: meta }) })
+      return qualifyToolResult(tool.key, result)
+    }
+    const offer = await (this.#newest ?? this.#renew())
+    const tool = offer.tools.get(name)
+    try {
+      if (tool !== undefined) return await run(offer, tool)
+    } catch (error) {
+      if (!isOutdated(error)) throw error
+    }
+    const fresh = await this.#renew()
+    return run(fresh, this.#unchanged(name, fresh))
+  }
+
+  /** The tool in a newer step, if it still is what the client was shown. */
+  #unchanged(name: string, fresh: Offer): StepTool {
+    const tool = fresh.tools.get(name)
+    const shown = this.#shown?.tools.get(name)
+    if (tool === undefined) throw unknownTool(name, shown)
+    if (shown !== undefined && !isDeepStrictEqual(shown.definition, tool.definition)) {
+      throw invalidParams(`Tool ${name} was changed by its server since it was listed: list the tools again`, {
+        code: 'stale_catalog',
+        server: tool.key.name,
+        environment_id: tool.key.environment,
+      })
+    }
+    return tool
+  }
+
+  #renew(): Promise<Offer> {
+    const taking = this.#thread
+      .step()
+      .then((step) => ({ step, tools: new Map(step.tools.map((tool) => [tool.flat, tool])) }))
+    this.#newest = taking
+    taking.catch(() => {
+      if (this.#newest === taking) this.#newest = undefined
+    })
+    return taking
+  }
+
+  #item(tool: StepTool): ListedItem {
+    const known = this.#listed.get(tool.definition)
+    if (known?.name === tool.flat) return known
+    const wire = { ...qualifyToolApp(tool.key, tool.definition), name: tool.flat }
+    const item = { name: tool.flat, wire, size: JSON.stringify(wire).length }
+    this.#listed.set(tool.definition, item)
+    return item
+  }
+}
+
+function isOutdated(error: unknown): boolean {
+  return error instanceof ReeveError && (error.code === 'stale_catalog' || error.code === 'unsupported_call')
+}
+
+function unknownTool(name: string, shown: StepTool | undefined) {
+  if (shown === undefined) return invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { code: 'unsupported_call' })
+  return invalidParams(`Tool ${name} is no longer offered by its server`, {
+    code: 'unsupported_call',
+    server: shown.key.name,
+    environment_id: shown.key.environment,
+  })
+}

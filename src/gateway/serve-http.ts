@@ -1,0 +1,73 @@
+import type { Authentication } from './http/authentication.js'
+import type { HttpLimits } from './http/limits.js'
+import { startHttpServer } from './http/server.js'
+import { closeOnSignals, ENDING_SIGNALS, OpenSessions, type Serving } from './serving.js'
+import { GatewaySession, type GatewaySessionOptions } from './session.js'
+
+export interface ServeHttpOptions extends GatewaySessionOptions {
+  /** Default `127.0.0.1`. Anything that others can reach needs a token. */
+  readonly host?: string
+  /** Default 0: the system chooses. */
+  readonly port?: number
+  readonly authentication: Authentication
+  /** Host names, without port, that a `Host` header may hold beside the loopback ones. */
+  readonly allowedHosts?: readonly string[]
+  /** Origins of web pages that may talk to the gateway beside those of this machine. */
+  readonly allowedOrigins?: readonly string[]
+  readonly limits?: Partial<HttpLimits>
+  /** End the gateway. Default SIGINT and SIGTERM. */
+  readonly signals?: readonly NodeJS.Signals[]
+}
+
+export interface HttpServing extends Serving {
+  /** Of the MCP endpoint, e.g. `http://127.0.0.1:4100/mcp`. */
+  readonly url: string
+  /** The bearer token that clients must send; absent without one. */
+  readonly token?: string
+}
+
+/**
+ * Serves any number of clients over streamable HTTP, each with a session and a thread of its own.
+ *
+ * @throws ConfigError `open_gateway` or `listen`.
+ *
+ * @example
+ * ```ts
+ * const token = await loadOrCreateToken(join(home, 'run', 'gateway-token'))
+ * const serving = await serveHttp({ ...options, port: 4100, authentication: { kind: 'bearer', token } })
+ * console.error(`listening on ${serving.url}`)
+ * ```
+ */
+export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing> {
+  const { authentication } = options
+  const sessions = new OpenSessions()
+  const server = await startHttpServer({
+    ...options,
+    serve: (transport, principal) => {
+      const session = new GatewaySession(transport, options)
+      sessions.add(session, principal.id)
+      void session.start()
+    },
+  })
+  let ending: Promise<void> | undefined
+  let onClosed: () => void = () => undefined
+  const closed = new Promise<void>((resolve) => {
+    onClosed = resolve
+  })
+  const close = () => {
+    ending ??= Promise.all([server.close(), sessions.close()]).then(() => {
+      deafen()
+      onClosed()
+    })
+    return ending
+  }
+  const deafen = closeOnSignals(options.signals ?? ENDING_SIGNALS, close)
+  return {
+    url: server.url,
+    ...(authentication.kind === 'bearer' && { token: authentication.token }),
+    closed,
+    close,
+    sessions: () => sessions.rows(),
+    [Symbol.asyncDispose]: close,
+  }
+}

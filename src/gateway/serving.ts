@@ -1,0 +1,62 @@
+import type { ServerStatus } from '../connections/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import type { GatewaySession } from './session.js'
+
+/** A gateway that runs. */
+export interface Serving extends AsyncDisposable {
+  /** Resolves when it has ended, by whichever side. Never rejects. */
+  readonly closed: Promise<void>
+  /** Ends every session in an orderly way; resolves when their threads are gone. Idempotent. */
+  close(): Promise<void>
+  sessions(): readonly SessionRow[]
+}
+
+/** One client, as an operator sees it. Holds nothing that would let somebody speak for the client. */
+export interface SessionRow {
+  /** Counts from 1 in this gateway. */
+  readonly number: number
+  readonly principal: string
+  /** Milliseconds since the epoch. */
+  readonly openedAt: number
+  /** Absent until the client has initialized. */
+  readonly client?: { readonly info: JsonObject; readonly revision: string }
+  readonly servers: readonly ServerStatus[]
+}
+
+/** The open sessions of one gateway, in the order in which they came. */
+export class OpenSessions {
+  readonly #open = new Map<number, { readonly session: GatewaySession; readonly principal: string }>()
+  #last = 0
+
+  add(session: GatewaySession, principal: string): void {
+    this.#last += 1
+    const number = this.#last
+    this.#open.set(number, { session, principal })
+    void session.closed.then(() => this.#open.delete(number))
+  }
+
+  rows(): readonly SessionRow[] {
+    return [...this.#open].map(([number, { session, principal }]) => ({
+      number,
+      principal,
+      openedAt: session.openedAt,
+      servers: session.thread?.servers() ?? [],
+      ...(session.client && { client: session.client }),
+    }))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ session }) => session.close()))
+  }
+}
+
+/** Closes a gateway when this process is told to end. Returns what stops listening for that. */
+export function closeOnSignals(signals: readonly NodeJS.Signals[], close: () => Promise<void>): () => void {
+  const onSignal = () => void close()
+  for (const signal of signals) process.on(signal, onSignal)
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+}
+
+export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
