@@ -18,8 +18,6 @@ export function parseCodexConfig(
   const settings = readSettings(document, { layer: 'file', strict, sharedFile: true })
   const first = settings.problems.find((problem) => problem.severity === 'error')
   if (first === undefined) return settings
-  throw new ConfigError(first.code, first.message, {
-    place: first.place,
-    data: { ...(first.path && { path: first.path }) },
-  })
+  const { code, message, place, path, data } = first
+  throw new ConfigError(code, message, { place, data: { ...data, ...(path && { path }) } })
 }

@@ -53,6 +53,8 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
 
 const SILENT: Notes = { unknown: () => {} }
 
+type Facts = Readonly<Record<string, unknown>>
+
 /** Collects problems while one document is read. */
 class SettingsReading implements Notes {
   readonly problems: ConfigProblem[] = []
@@ -83,7 +85,7 @@ class SettingsReading implements Notes {
       return read()
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
-      this.error(error.code, error.message, pathOf(error))
+      this.#add('error', error.code, error.message, pathOf(error), error.data)
       return undefined
     }
   }
@@ -101,10 +103,12 @@ class SettingsReading implements Notes {
     for (const name of Object.keys(this.document.root))
       if (!TOP_LEVEL_MEMBERS.some((known) => known === name)) this.unknown([name], TOP_LEVEL_MEMBERS)
   }
-  #add(severity: ConfigProblem['severity'], code: string, message: string, path: Path): void {
+  #add(severity: ConfigProblem['severity'], code: string, message: string, path: Path, facts: Facts = {}): void {
     const server = path[0] === 'mcp_servers' ? path[1] : undefined
     const place = placeIn(this.document, path)
-    this.problems.push(Object.freeze({ severity, code, message, place, path, ...optional('server', server) }))
+    const { path: _, ...data } = facts
+    const about = { ...optional('server', server), ...(Object.keys(data).length > 0 && { data }) }
+    this.problems.push(Object.freeze({ severity, code, message, place, path, ...about }))
   }
 }
 

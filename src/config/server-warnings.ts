@@ -1,3 +1,4 @@
+import { HOSTED_APPS_NAME, isServerName } from '../identity/index.js'
 import type { ServerConfig } from './server.js'
 import type { Path } from './source/raw.js'
 
@@ -8,21 +9,18 @@ export interface ServerWarning {
   readonly at: Path
 }
 
-/** Reference: identity-and-names, 1. */
-const STARTABLE_NAME = /^[a-zA-Z0-9_:@/.-]+$/
-
 /** What is accepted at load but bound to fail at startup (reference: known-quirks, 41). */
 export function serverWarnings(name: string, config: ServerConfig): readonly ServerWarning[] {
   const { transport } = config
   const warnings: ServerWarning[] = []
-  if (!STARTABLE_NAME.test(name)) {
+  if (!isServerName(name)) {
     const message = `the name '${name}' keeps this server from starting: use only letters, digits and _ : @ / . -`
     warnings.push({ code: 'invalid_server_name', message, at: [] })
   }
-  if (name === 'codex_apps')
+  if (name === HOSTED_APPS_NAME)
     warnings.push({
       code: 'reserved_name',
-      message: `'codex_apps' is the name of the hosted apps: choose another`,
+      message: `'${name}' is the name of the hosted apps: choose another`,
       at: [],
     })
   if (transport.type === 'stdio') {

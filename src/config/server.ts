@@ -82,4 +82,6 @@ export interface ConfigProblem {
   readonly server?: string
   /** The member, from the root of `config.toml`'s shape (also for files of another shape). Absent for whole files. */
   readonly path?: readonly string[]
+  /** Further facts, e.g. `member` and `transport`. Never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>
 }

@@ -21,8 +21,9 @@ export function parseJson(file: string, text: string): SourceDocument {
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: false })
   const first = errors[0]
   if (first !== undefined || tree === undefined) {
-    const message = first === undefined ? 'the file is empty' : wordsOf(printParseErrorCode(first.error))
-    throw new ConfigError('syntax', message, { place: place(first?.offset ?? 0) })
+    const { line, column } = positionAt(first?.offset ?? 0)
+    const message = `${first === undefined ? 'the file is empty' : reasonOf(first, text)} at line ${line} column ${column}`
+    throw new ConfigError('syntax', message, { place: place(first?.offset ?? 0), data: { line, column } })
   }
   if (tree.type !== 'object') throw new ConfigError('wrong_type', 'the file must hold an object', { place: place(0) })
   const reading: TreeReading = { text, offsets: new Map(), duplicates: [] }
@@ -131,6 +132,13 @@ function stringEnd(text: string, start: number): number {
 function foundOrEnd(text: string, what: string, from: number): number {
   const found = text.indexOf(what, from)
   return found === -1 ? text.length : found
+}
+
+/** Something else where a key stands is the commonest fault; the others read well as they are called. */
+function reasonOf({ error, offset }: ParseError, text: string): string {
+  const afterBrace = /\{\s*$/.test(text.slice(Math.max(0, offset - 200), offset))
+  if (printParseErrorCode(error) === 'InvalidSymbol' && afterBrace) return 'key must be a string'
+  return wordsOf(printParseErrorCode(error))
 }
 
 /** `PropertyNameExpected` → `property name expected`. */

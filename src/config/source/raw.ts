@@ -38,6 +38,18 @@ export function emptyTable(): Record<string, Raw> {
   return Object.create(null)
 }
 
+/** A copy whose tables have no prototype, as the parsers make them; what is no value becomes null. */
+export function rawCopy(value: unknown): Raw {
+  if (Array.isArray(value)) return value.map(rawCopy)
+  if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
+    const table = emptyTable()
+    for (const [name, item] of Object.entries(value)) if (item !== undefined) table[name] = rawCopy(item)
+    return table
+  }
+  if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean') return value
+  return typeof value === 'number' || value instanceof Date ? value : null
+}
+
 /** `mcp_servers.x.env.A`; parts that are no bare TOML keys are quoted. */
 export function pathText(path: Path): string {
   return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')

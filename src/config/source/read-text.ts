@@ -11,6 +11,14 @@ export const MAX_CONFIG_BYTES = 16 * 1024 * 1024
  * @throws ConfigError `is_directory`, `not_a_file`, `too_large`, `binary_file`, `not_utf8`, `unreadable`.
  */
 export function readConfigText(file: string): string | undefined {
+  const text = readMarkedText(file)
+  return text?.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
+}
+
+export const BYTE_ORDER_MARK = '\ufeff'
+
+/** The same with the byte order mark, for who writes it back. */
+export function readMarkedText(file: string): string | undefined {
   let descriptor: number | undefined
   try {
     // Opening a pipe would wait for its writer: look before opening, and again at what was opened.
@@ -55,7 +63,7 @@ function decode(file: string, bytes: Buffer): string {
     throw new ConfigError('binary_file', wide ? 'is UTF-16: save it as UTF-8' : 'is a binary file', { place: file })
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new ConfigError('not_utf8', 'is not valid UTF-8', { place: file, cause })
   }

@@ -1,0 +1,82 @@
+import type { HttpServer, ServerConfig, StdioServer } from './server.js'
+
+/** What stands for a secret, as in the reference's tables. */
+export const MASK = '*****'
+
+/** Names after which a secret follows: `--api-key`, `?token=`. */
+const SECRET_NAME =
+  /(?:^|[-_.])(?:api-?key|key|token|secret|password|passwd|pwd|auth|authorization|credentials?|sig|signature|bearer|pat)$/i
+
+/** Shapes of well-known tokens, wherever they stand. */
+const TOKEN_SHAPE =
+  /\b(?:sk-|sk_|pk_|rk_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|npm_|hf_|lin_api_|ntn_|eyJ)[A-Za-z0-9._~+/=-]{8,}/g
+
+/** A value that is nothing but variables shows nothing: `${TOKEN}`, `Bearer ${TOKEN}`. Defaults may be secrets. */
+const ONLY_VARIABLES = /^(?:(?:Bearer|Basic|Token) +)?(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+$/
+
+/**
+ * The same server with what may be a secret replaced (reference: known-quirks, 44): all literal values of variables and
+ * headers, passwords and token-like parameters of URLs, and arguments that look like secrets. Give it the entry as
+ * written: `${VAR}` stays readable.
+ */
+export function maskServer(config: ServerConfig): ServerConfig {
+  const { transport } = config
+  return { ...config, transport: transport.type === 'stdio' ? maskStdio(transport) : maskHttp(transport) }
+}
+
+function maskStdio(server: StdioServer): StdioServer {
+  return { ...server, args: maskArguments(server.args), env: maskValues(server.env) }
+}
+
+function maskHttp(server: HttpServer): HttpServer {
+  const { httpHeadersHelper: helper } = server
+  return {
+    ...server,
+    url: maskUrl(server.url),
+    httpHeaders: maskValues(server.httpHeaders),
+    ...(helper !== undefined && { httpHeadersHelper: maskTokens(helper) }),
+  }
+}
+
+function maskValues(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const masked: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(values)) masked[name] = ONLY_VARIABLES.test(value) ? value : MASK
+  return masked
+}
+
+/** Masks user info and the parameters whose names say that they are secret. A text that is no URL is kept, tokens aside. */
+export function maskUrl(url: string): string {
+  return maskTokens(
+    url
+      .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i, `$1${MASK}@`)
+      .replace(/([?&#])([^=&#]+)=([^&#]*)/g, (whole, mark: string, name: string, value: string) =>
+        SECRET_NAME.test(name) && !ONLY_VARIABLES.test(value) ? `${mark}${name}=${MASK}` : whole,
+      ),
+  )
+}
+
+function maskArguments(args: readonly string[]): readonly string[] {
+  return args.map((argument, index) => {
+    const before = args[index - 1]
+    if (before?.startsWith('-') && !before.includes('=') && !argument.startsWith('-') && isSecretName(before))
+      return ONLY_VARIABLES.test(argument) ? argument : MASK
+    return maskArgument(argument)
+  })
+}
+
+function maskArgument(argument: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(argument)) return maskUrl(argument)
+  // `--token=…`, `TOKEN=…`, and the header arguments of mcp-remote: `Authorization: Bearer …`.
+  const [, name, between, value] = /^([^=:\s]+)(=|:\s*)([\s\S]+)$/.exec(argument) ?? []
+  if (name !== undefined && between !== undefined && value !== undefined && isSecretName(name))
+    return ONLY_VARIABLES.test(value) ? argument : name + between + MASK
+  return maskTokens(argument)
+}
+
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replace(/^-+/, ''))
+}
+
+function maskTokens(text: string): string {
+  return text.replace(TOKEN_SHAPE, MASK)
+}
