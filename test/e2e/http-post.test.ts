@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { startServer } from '../fixtures/http/server.js'
+import { listen } from '../fixtures/http/listen.js'
+import { ManualTimers } from '../fixtures/http/manual-timers.js'
+import { startServer, type Turn } from '../fixtures/http/server.js'
 import { failure, openSession } from '../fixtures/http/session.js'
 
 describe('a good server', () => {
@@ -30,5 +32,461 @@ describe('a good server', () => {
     expect(session.closed).toEqual([{}])
     expect(await failure(session.peer.request('ping'))).toMatchObject({ code: 'transport_closed', sent: false })
     await session.http.close()
+  })
+})
+
+describe('an answer in JSON', () => {
+  it('comes whole, with members that nobody knows', async () => {
+    await using server = await startServer({
+      'tools/call': ({ result }) => result({ content: [{ type: 'hologram', x: [1] }], _meta: { 'a/b': null }, odd: 1 }),
+    })
+    await using session = await openSession(server.url)
+    expect(await session.peer.request('tools/call', { name: 'x' })).toEqual({
+      content: [{ type: 'hologram', x: [1] }],
+      _meta: { 'a/b': null },
+      odd: 1,
+    })
+  })
+
+  it('may be a batch: what is no answer is delivered with the request that it came for', async () => {
+    await using server = await startServer({
+      'tools/call': ({ json, message }) =>
+        json([
+          { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } },
+          { jsonrpc: '2.0', id: message.id, result: { content: [] } },
+        ]),
+    })
+    await using session = await openSession(server.url)
+    expect(await session.peer.request('tools/call', {})).toEqual({ content: [] })
+    expect(session.notifications).toEqual([
+      { method: 'notifications/message', params: { level: 'info', data: 'x' }, on: { relatedTo: 1 } },
+    ])
+  })
+
+  it('that answers something else fails the request at once', async () => {
+    await using server = await startServer({
+      'tools/call': ({ json }) => json({ jsonrpc: '2.0', id: 4711, result: {} }),
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'protocol_violation',
+      place: server.url,
+      message: expect.stringContaining('tools/call'),
+    })
+  })
+
+  it.each([
+    ['is no JSON', '{"jsonrpc":'],
+    ['is nothing', ''],
+    ['is no JSON-RPC', '{"ok":true}'],
+    ['is one with an odd id', '{"jsonrpc":"2.0","id":{},"result":{}}'],
+  ])('that %s fails the request at once', async (_what, body) => {
+    await using server = await startServer({
+      'tools/call': ({ text }) => text(200, body, { 'Content-Type': 'application/json' }),
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'protocol_violation',
+      place: server.url,
+    })
+  })
+
+  it('with an error and no id belongs to the request', async () => {
+    await using server = await startServer({ 'tools/call': ({ error }) => error(-32001, 'no', 200, null) })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'rpc_error', rpcCode: -32001 })
+  })
+
+  it('is matched by its media type, not by a prefix', async () => {
+    await using server = await startServer({
+      ping: ({ text, message }) =>
+        text(200, `{"jsonrpc":"2.0","id":${message.id},"result":{}}`, {
+          'Content-Type': 'Application/JSON; charset=x',
+        }),
+      'tools/call': ({ text }) => text(200, '{}', { 'Content-Type': 'application/jsonp' }),
+    })
+    await using session = await openSession(server.url)
+    expect(await session.peer.request('ping')).toEqual({})
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'http_status',
+      message: "unexpected content type 'application/jsonp' (HTTP 200): {}",
+    })
+  })
+})
+
+describe('an answer that is not MCP', () => {
+  it('in HTML is named with its type and beginning', async () => {
+    await using server = await startServer({
+      'tools/call': ({ text }) => text(200, '<html>Sign in</html>', { 'Content-Type': 'text/html; charset=utf-8' }),
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'http_status',
+      status: 200,
+      place: server.url,
+      message: "unexpected content type 'text/html' (HTTP 200): <html>Sign in</html>",
+    })
+  })
+
+  it('without a type says so', async () => {
+    await using server = await startServer({ 'tools/call': ({ response }) => void response.end('x') })
+    await using session = await openSession(server.url)
+    expect((await failure(session.peer.request('tools/call', {}))).message).toContain("'missing-content-type'")
+  })
+
+  it('with a failure status is shown to its beginning, without what we sent', async () => {
+    await using server = await startServer({
+      'tools/call': ({ text, request }) =>
+        text(500, `boom ${request.headers['x-tenant']} Bearer abcdefgh api_key=k ${'y'.repeat(20_000)}`),
+    })
+    await using session = await openSession(`${server.url}?key=topsecret`, {
+      server: { httpHeaders: { 'X-Tenant': 'tenant-secret' } },
+    })
+    const error = await failure(session.peer.request('tools/call', {}))
+    expect(error).toMatchObject({ code: 'http_status', status: 500, place: server.url })
+    expect(error.message).toMatch(
+      /^HTTP 500: boom \[redacted\] Bearer \[redacted\] api_key=\[redacted\] y+ \[truncated, at least \d+ bytes dropped\]$/,
+    )
+    expect(JSON.stringify(error)).not.toMatch(/topsecret|tenant-secret/)
+  })
+
+  it('that is compressed without being asked to is named', async () => {
+    await using server = await startServer({
+      ping: ({ json }) => json({}, 200, { 'Content-Encoding': 'gzip' }),
+    })
+    await using session = await openSession(server.url)
+    expect((await failure(session.peer.request('ping'))).message).toContain("'gzip'")
+  })
+
+  it.each([
+    ['JSON', 200, 'application/json', 'limit_exceeded'],
+    ['an error', 500, 'text/html', 'http_status'],
+    ['an error in JSON', 500, 'application/json', 'http_status'],
+    ['an acceptance', 202, 'text/plain', 'protocol_violation'],
+  ])('and never ends is given up (%s)', async (_what, status, type, code) => {
+    let closed = false
+    await using server = await startServer({
+      'tools/call': ({ response }) => {
+        response.writeHead(status, { 'Content-Type': type })
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+        }
+        response.on('drain', more).on('close', () => {
+          closed = true
+        })
+        more()
+      },
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code })
+    await expect.poll(() => closed).toBe(true)
+  })
+
+  it('and declares more than is allowed is not read at all', async () => {
+    await using server = await startServer({
+      'tools/call': ({ response }) => {
+        response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': String(17 * 1024 * 1024) })
+        response.flushHeaders()
+      },
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'limit_exceeded' })
+  })
+
+  it('and stalls in an error body gives what came of it', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({
+      'tools/call': ({ response }) => {
+        response.writeHead(500, { 'Content-Type': 'text/plain' })
+        response.write('half an explanation')
+      },
+    })
+    await using session = await openSession(server.url, { timers })
+    const failing = failure(session.peer.request('tools/call', {}))
+    await timers.waitingFor(5000)
+    // The first part of the body came in one packet with the head, which is what starts this wait.
+    timers.advance(5000)
+    expect((await failing).message).toBe('HTTP 500: half an explanation [incomplete]')
+  })
+
+  it('hangs no other request of the connection', async () => {
+    await using server = await startServer({ 'tools/call': () => {} })
+    await using session = await openSession(server.url)
+    const hanging = failure(session.peer.request('tools/call', {}))
+    expect(await session.peer.request('ping')).toEqual({})
+    await session.peer.close()
+    expect(await hanging).toMatchObject({ code: 'transport_closed', sent: true })
+  })
+})
+
+describe('a JSON-RPC error in the body', () => {
+  it.each([400, 404, 422, 500, 503])('of HTTP %s is the answer of a call', async (status) => {
+    await using server = await startServer({ 'tools/call': ({ error }) => error(-32602, 'bad arguments', status) })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'rpc_error',
+      rpcCode: -32602,
+      message: 'bad arguments',
+    })
+  })
+
+  it('of a retryable status is no answer of what may be repeated', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({ 'tools/list': ({ error }) => error(-32603, 'overloaded', 503) })
+    await using session = await openSession(server.url, { timers })
+    const failing = failure(session.peer.request('tools/list'))
+    for (const pause of [250, 1000]) {
+      await timers.waitingFor(pause)
+      timers.advance(pause)
+    }
+    expect(await failing).toMatchObject({ code: 'http_status', status: 503 })
+    expect(server.rpcs()).toEqual(['tools/list', 'tools/list', 'tools/list'])
+  })
+
+  it('without an id belongs to the request, with another one it does not', async () => {
+    await using server = await startServer({
+      ping: ({ error }) => error(-32000, 'no id', 400, null),
+      'tools/call': ({ error }) => error(-32000, 'other', 400, 4711),
+    })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('ping'))).toMatchObject({ code: 'rpc_error', message: 'no id' })
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'http_status', status: 400 })
+  })
+
+  it('to a notification is a failure of the notification', async () => {
+    await using server = await startServer({ 'notifications/x': ({ error }) => error(-32600, 'unknown', 400) })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.notify('notifications/x'))).toMatchObject({ code: 'http_status', status: 400 })
+  })
+})
+
+describe('a notification', () => {
+  it.each([
+    [202, ''],
+    [204, ''],
+    [200, ''],
+    [200, 'OK'],
+  ])('is taken with HTTP %s and body %j', async (status, body) => {
+    await using server = await startServer({ 'notifications/x': ({ text }) => text(status, body) })
+    await using session = await openSession(server.url)
+    await session.peer.notify('notifications/x')
+    expect(await session.peer.request('ping')).toEqual({})
+  })
+})
+
+describe('retries', () => {
+  it.each(['initialize', 'tools/list'])('bring %s through passing trouble', async (method) => {
+    const timers = new ManualTimers()
+    await using server = await startServer()
+    server.on(method, ({ earlier, text, result }) => (earlier < 2 ? text(503) : result({ tools: [] })))
+    await using session = await openSession(server.url, { timers })
+    const answer = session.peer.request(method, {})
+    for (const pause of [250, 1000]) {
+      await timers.waitingFor(pause)
+      timers.advance(pause)
+    }
+    expect(await answer).toEqual({ tools: [] })
+  })
+
+  it('send tools/list again after a cut connection, and tools/call never', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({
+      'tools/list': ({ earlier, cut, result }) => (earlier === 0 ? cut() : result({ tools: [] })),
+      'tools/call': ({ cut }) => cut(),
+    })
+    await using session = await openSession(server.url, { timers })
+    const listing = session.peer.request('tools/list')
+    await timers.waitingFor(250)
+    timers.advance(250)
+    expect(await listing).toEqual({ tools: [] })
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({
+      code: 'transport_closed',
+      sent: true,
+    })
+    expect(server.rpcs()).toEqual(['tools/list', 'tools/list', 'tools/call'])
+  })
+
+  it('send a call again that certainly did not arrive', async () => {
+    const timers = new ManualTimers()
+    const gone = await listen(() => {})
+    await gone.close()
+    await using session = await openSession(`${gone.origin}/mcp`, { timers })
+    const answer = session.peer.request('tools/call', { n: 1 })
+    await timers.waitingFor(250)
+    await using server = await startServer({}, { port: gone.port })
+    timers.advance(250)
+    expect(await answer).toEqual({ content: [{ type: 'text', text: '{"n":1}' }] })
+    expect(server.rpcs()).toEqual(['tools/call'])
+  })
+
+  it('end with the caller, and the server hears nothing more', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({ 'tools/list': ({ text }) => text(503) })
+    await using session = await openSession(server.url, { timers })
+    const abort = new AbortController()
+    const failing = failure(session.peer.request('tools/list', {}, { signal: abort.signal }))
+    await timers.waitingFor(250)
+    abort.abort()
+    expect(await failing).toMatchObject({ code: 'cancelled' })
+    timers.advance(10_000)
+    expect(await session.peer.request('ping')).toEqual({})
+    expect(server.rpcs()).toEqual(['tools/list', 'notifications/cancelled', 'ping'])
+  })
+})
+
+describe('a lost session', () => {
+  it.each([
+    ['404', ({ text }: Turn) => text(404, 'Session not found')],
+    ['404 with a JSON-RPC error', ({ error }: Turn) => error(-32001, 'Session not found', 404, null)],
+    [
+      'the 400 of old examples',
+      ({ error }: Turn) => error(-32000, 'Bad Request: No valid session ID provided', 400, null),
+    ],
+    ['the 400 of a fresh server', ({ error }: Turn) => error(-32000, 'Bad Request: Server not initialized', 400, null)],
+  ])('is told by %s, and nothing is sent under it any more', async (_what, route) => {
+    await using server = await startServer({ 'tools/call': route }, { session: 's1' })
+    const session = await openSession(server.url)
+    await session.initialize()
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'session_expired' })
+    expect(await failure(session.peer.request('ping'))).toMatchObject({ code: 'session_expired' })
+    await session.peer.close()
+    expect(server.rpcs()).not.toContain('ping')
+    expect(server.of('DELETE')).toEqual([])
+    await session.http.close()
+  })
+
+  it('is survived by a handshake on the same transport', async () => {
+    await using server = await startServer(
+      { 'tools/call': ({ earlier, text, result }) => (earlier === 0 ? text(404) : result({ content: [] })) },
+      { session: 's1' },
+    )
+    await using session = await openSession(server.url)
+    await session.initialize()
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'session_expired' })
+    await session.initialize()
+    expect(await session.peer.request('tools/call', {})).toEqual({ content: [] })
+    expect(
+      server.received.filter(({ rpc }) => rpc === 'initialize').map(({ headers }) => headers['mcp-session-id']),
+    ).toEqual([undefined, undefined])
+  })
+
+  it('is not seen in a 404 without one', async () => {
+    await using server = await startServer({ 'tools/call': ({ text }) => text(404, 'nothing here') })
+    await using session = await openSession(server.url)
+    await session.initialize()
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'http_status', status: 404 })
+  })
+})
+
+describe('the end of a session', () => {
+  it.each([405, 404, 204])('is quiet when the server answers %s', async (status) => {
+    await using server = await startServer({ DELETE: ({ text }) => text(status) }, { session: 's1' })
+    const session = await openSession(server.url)
+    await session.initialize()
+    await session.peer.close()
+    expect(session.warnings).toEqual([])
+    await session.http.close()
+  })
+
+  it('waits three seconds for a server that does not answer, and closes once', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({ DELETE: () => {} }, { session: 's1' })
+    const session = await openSession(server.url, { timers })
+    await session.initialize()
+    const closing = Promise.all([session.peer.close(), session.peer.close()])
+    await timers.waitingFor(3000)
+    timers.advance(3000)
+    await closing
+    expect(session.closed).toEqual([{}])
+    expect(session.warnings).toMatchObject([{ code: 'timeout' }])
+    await session.http.close()
+  })
+})
+
+describe('a redirect', () => {
+  it.each([307, 308])('HTTP %s within the origin keeps method, body and headers', async (status) => {
+    await using front = await listen((request, response) => {
+      if (request.url === '/mcp') response.writeHead(status, { Location: '/moved?x=1' }).end('moved')
+      else
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            result: { method: request.method, key: request.headers['x-key'] },
+          }),
+        )
+    })
+    await using session = await openSession(`${front.origin}/mcp`, { server: { httpHeaders: { 'X-Key': 'k' } } })
+    expect(await session.peer.request('tools/call', {})).toEqual({ method: 'POST', key: 'k' })
+    expect(front.seen).toEqual(['POST /mcp', 'POST /moved?x=1'])
+  })
+
+  it('to another origin is refused, naming only that', async () => {
+    await using target = await startServer()
+    await using server = await startServer({
+      POST: ({ text }) => text(307, '', { Location: `http://user:pw@localhost:${target.port}/steal?token=secret` }),
+    })
+    await using session = await openSession(server.url, { server: { httpHeaders: { Authorization: 'Bearer t' } } })
+    const error = await failure(session.peer.request('tools/call', {}))
+    expect(error).toMatchObject({ code: 'redirect_refused', place: server.origin })
+    expect(error.message).toContain(`http://localhost:${target.port} `)
+    expect(JSON.stringify(error)).not.toMatch(/secret|pw|steal/)
+    expect(target.received).toEqual([])
+  })
+
+  it.each([
+    ['that loses the method', 301, '/x'],
+    ['that asks for a GET', 303, '/x'],
+    ['to nowhere', 307, 'http://'],
+    ['without end', 308, '/mcp'],
+  ])('%s is refused', async (_what, status, location) => {
+    await using server = await startServer({ POST: ({ text }) => text(status, '', { Location: location }) })
+    await using session = await openSession(server.url)
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'redirect_refused' })
+    expect(server.received.length).toBe(location === '/mcp' ? 6 : 1)
+  })
+
+  it('is refused altogether when the policy says so', async () => {
+    await using server = await startServer({ POST: ({ text }) => text(307, '', { Location: '/mcp2' }) })
+    await using session = await openSession(server.url, { redirects: 'stop' })
+    expect(await failure(session.peer.request('tools/call', {}))).toMatchObject({ code: 'redirect_refused' })
+    expect(server.received).toHaveLength(1)
+  })
+})
+
+describe('cancellation', () => {
+  it('ends exactly that exchange', async () => {
+    const closed: unknown[] = []
+    let release = () => {}
+    await using server = await startServer({
+      'tools/call': ({ message, response, result }) => {
+        response.on('close', () => {
+          if (!response.writableEnded) closed.push(message.params?.n)
+        })
+        if (message.params?.n === 2) release = () => result({ content: [] })
+      },
+    })
+    await using session = await openSession(server.url)
+    const abort = new AbortController()
+    const first = failure(session.peer.request('tools/call', { n: 1 }, { signal: abort.signal }))
+    const second = session.peer.request('tools/call', { n: 2 })
+    await expect.poll(() => server.rpcs().length).toBe(2)
+    abort.abort()
+    expect(await first).toMatchObject({ code: 'cancelled' })
+    await expect.poll(() => closed).toEqual([1])
+    release()
+    expect(await second).toEqual({ content: [] })
+  })
+})
+
+describe('a configuration that cannot work', () => {
+  it.each([
+    ['no URL', 'nonsense', 'invalid_url'],
+    ['another scheme', 'ftp://a.test/', 'invalid_url'],
+    ['credentials in the URL', 'http://user:hunter2@a.test/', 'invalid_url'],
+  ])('is refused before any contact: %s', async (_what, url, code) => {
+    const error = await failure(openSession(url))
+    expect(error).toMatchObject({ code, place: 'test url' })
+    expect(error.message).not.toContain('hunter2')
   })
 })

@@ -1,10 +1,9 @@
-import { rootCertificates } from 'node:tls'
 import type { buildConnector, Dispatcher, Pool } from 'undici'
 import { ClosedError, InvalidArgumentsError } from '../../errors.js'
 import type { HttpClient, HttpRequest, HttpResponse } from '../environment.js'
 import { Exchange } from './exchange.js'
 import { parseUrl } from './place.js'
-import { type ProxyRoute, type ProxyVariables, proxyFor } from './proxy.js'
+import type { ProxyRoute, ProxyVariables } from './proxy.js'
 
 export interface HttpClientOptions {
   /** Read for `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` at every request. */
@@ -30,13 +29,20 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return new UndiciClient(options)
 }
 
-type Undici = typeof import('undici')
+type Library = Awaited<ReturnType<typeof loadLibrary>>
+
+/** Everything that costs time to load. */
+async function loadLibrary(ca: readonly string[] | undefined) {
+  const [{ Agent, Pool, ProxyAgent }, { proxyFor }] = await Promise.all([import('undici'), import('./proxy.js')])
+  const tls = ca === undefined ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...ca] }
+  return { Agent, Pool, ProxyAgent, proxyFor, tls }
+}
 
 class UndiciClient implements HttpClient {
   readonly #options: HttpClientOptions
   /** By proxy address and credentials; the direct one under ''. */
   readonly #dispatchers = new Map<string, Dispatcher>()
-  #library: Promise<Undici> | undefined
+  #library: Promise<Library> | undefined
   #closed = false
 
   constructor(options: HttpClientOptions) {
@@ -48,12 +54,12 @@ class UndiciClient implements HttpClient {
     if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
       throw new InvalidArgumentsError('the request has no http or https URL')
     }
-    const proxy = proxyFor(url, this.#options.env)
-    this.#library ??= import('undici')
-    const undici = await this.#library
+    this.#library ??= loadLibrary(this.#options.ca)
+    const library = await this.#library
+    const proxy = library.proxyFor(url, this.#options.env)
     if (this.#closed) throw new ClosedError('the HTTP client')
     const exchange = new Exchange(request)
-    if (!exchange.ended) this.#dispatch(this.#dispatcher(undici, proxy), url, request, exchange)
+    if (!exchange.ended) this.#dispatch(this.#dispatcher(library, proxy), url, request, exchange)
     return exchange.response
   }
 
@@ -81,28 +87,28 @@ class UndiciClient implements HttpClient {
     }
   }
 
-  #dispatcher(undici: Undici, proxy: ProxyRoute | undefined): Dispatcher {
+  #dispatcher(library: Library, proxy: ProxyRoute | undefined): Dispatcher {
     const name = proxy === undefined ? '' : `${proxy.url} ${proxy.authorization ?? ''}`
     const known = this.#dispatchers.get(name)
     if (known !== undefined) return known
-    const made = proxy === undefined ? this.#direct(undici) : this.#proxied(undici, proxy)
+    const made = proxy === undefined ? this.#direct(library) : this.#proxied(library, proxy)
     this.#dispatchers.set(name, made)
     return made
   }
 
-  #direct(undici: Undici): Dispatcher {
-    return new undici.Agent({ ...this.#limits(), connect: this.#tls() })
+  #direct({ Agent, tls }: Library): Dispatcher {
+    return new Agent({ ...this.#limits(), connect: tls })
   }
 
-  #proxied(undici: Undici, proxy: ProxyRoute): Dispatcher {
-    return new undici.ProxyAgent({
+  #proxied({ Pool, ProxyAgent, tls }: Library, proxy: ProxyRoute): Dispatcher {
+    return new ProxyAgent({
       ...this.#limits(),
       uri: proxy.url,
-      factory: (origin, settings) => new undici.Pool(origin, finallyFailing(settings)),
+      factory: (origin, settings) => new Pool(origin, finallyFailing(settings)),
       // Plain http is forwarded, as every other client does: few proxies open a tunnel to port 80.
       proxyTunnel: false,
-      requestTls: this.#tls(),
-      proxyTls: this.#tls(),
+      requestTls: tls,
+      proxyTls: tls,
       ...(proxy.authorization !== undefined && { token: proxy.authorization }),
     })
   }
@@ -115,11 +121,6 @@ class UndiciClient implements HttpClient {
       bodyTimeout: 0,
       ...(maxConnections !== undefined && { connections: maxConnections }),
     }
-  }
-
-  #tls() {
-    const { ca } = this.#options
-    return ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }
   }
 }
 

@@ -5,8 +5,10 @@ import type { Transport } from '../../protocol/index.js'
 import { bearerToken, ConfiguredAuth, helperNeedsHost, LayeredAuth } from './configured-auth.js'
 import { configuredHeaders } from './header-fields.js'
 import type { HttpAuth } from './http-auth.js'
+import { NegotiatingTransport } from './negotiating.js'
 import { HttpOperations } from './operations.js'
 import type { RedirectPolicy } from './redirects.js'
+import { SseTransport } from './sse.js'
 import { StreamableHttpTransport } from './streamable.js'
 import { systemTimers, type Timers } from './timers.js'
 
@@ -27,9 +29,14 @@ export interface OpenHttpOptions {
   readonly timers?: Timers
 }
 
+/** How long a server that refused the newer transport may take to show that it speaks the older one, milliseconds. */
+const ENDPOINT_TIME = 5000
+
 /**
- * A transport to one HTTP server, not started; nothing is sent yet. The credential is chosen here, once (reference:
- * connections, 10.1): a bearer variable, else a static `Authorization`, else `auth`.
+ * A transport to one HTTP server, not started; nothing is sent yet. It speaks streamable HTTP and changes to HTTP+SSE
+ * when the server does not know `initialize` by POST; a server of type `sse` is spoken to in HTTP+SSE at once. The
+ * credential is chosen here, once (reference: connections, 10.1): a bearer variable, else a static `Authorization`, else
+ * `auth`.
  *
  * Rejects with `ConfigError` (an unusable URL or bearer variable) or `UnsupportedError` (a headers helper without a
  * host to run it).
@@ -46,7 +53,12 @@ export async function openHttp(options: OpenHttpOptions): Promise<Transport> {
     configured: configured.fields,
     redirects: options.redirects ?? 'same-origin',
   })
-  return new StreamableHttpTransport({ operations, url, timers, warnings: configured.warnings })
+  const settings = { operations, url, timers }
+  if (server.type === 'sse') return new SseTransport({ ...settings, warnings: configured.warnings })
+  return new NegotiatingTransport(
+    new StreamableHttpTransport({ ...settings, warnings: configured.warnings }),
+    () => new SseTransport({ ...settings, endpointMs: ENDPOINT_TIME }),
+  )
 }
 
 function usableUrl(text: string, label: string): string {

@@ -22,11 +22,11 @@ export function isTransient(status: number): boolean {
 }
 
 /**
- * Runs `attempt` up to three times. A repeatable message is sent again after a transient status or a failed connection;
- * any other only when it certainly was not sent. `Retry-After` lengthens the pause.
+ * Runs `attempt` up to three times. What is repeatable is sent again after a transient status or a failed connection;
+ * anything else only when it certainly was not sent. `Retry-After` lengthens the pause.
  */
 export async function withRetries<T>(
-  message: JsonRpcMessage,
+  repeatable: boolean,
   timers: Timers,
   signal: AbortSignal,
   attempt: () => Promise<T>,
@@ -35,7 +35,7 @@ export async function withRetries<T>(
     try {
       return await attempt()
     } catch (error) {
-      const delay = pauseAfter(error, message, DELAYS[failures])
+      const delay = pauseAfter(error, repeatable, DELAYS[failures])
       if (delay === undefined || signal.aborted) throw error
       await sleep(timers, delay, signal)
       if (signal.aborted) throw abortError(signal)
@@ -43,14 +43,14 @@ export async function withRetries<T>(
   }
 }
 
-function pauseAfter(error: unknown, message: JsonRpcMessage, delay: number | undefined): number | undefined {
+function pauseAfter(error: unknown, repeatable: boolean, delay: number | undefined): number | undefined {
   if (delay === undefined) return undefined
   if (error instanceof TransportClosedError) {
     // A certificate does not become valid by asking again.
     if (error.data?.reason === 'tls' || error.data?.reason === 'closed') return undefined
-    return !error.sent || isRepeatable(message) ? delay : undefined
+    return !error.sent || repeatable ? delay : undefined
   }
-  if (!(error instanceof HttpStatusError) || !isRepeatable(message) || !isTransient(error.status)) return undefined
+  if (!(error instanceof HttpStatusError) || !repeatable || !isTransient(error.status)) return undefined
   const asked = retryAfterMs(error.data?.retryAfter)
   return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(delay, asked)
 }

@@ -18,7 +18,7 @@ import { Lingering } from './lingering.js'
 import { type MessageSink, pumpMessages } from './message-stream.js'
 import type { HttpOperations, OutgoingOperation, Performed } from './operations.js'
 import { type PostAnswer, readPostAnswer } from './post-answer.js'
-import { withRetries } from './retries.js'
+import { isRepeatable, withRetries } from './retries.js'
 import { endSession } from './session-end.js'
 import { StandaloneStream } from './standalone-stream.js'
 import type { Timers } from './timers.js'
@@ -77,7 +77,9 @@ export class StreamableHttpTransport implements Transport {
     if (this.#closing !== undefined) throw new TransportClosedError('Transport closed', { sent: false })
     const exchange = this.#exchanges.begin(options.signal)
     try {
-      await withRetries(message, this.#options.timers, exchange.signal, () => this.#exchange(message, exchange.signal))
+      await withRetries(isRepeatable(message), this.#options.timers, exchange.signal, () =>
+        this.#exchange(message, exchange.signal),
+      )
     } catch (error) {
       if (error instanceof SessionExpiredError) this.#sessionLost = error
       throw error
