@@ -9,12 +9,13 @@ export const OPERATION_TIMEOUT = 300_000
 /** One server, up. */
 export type ClientOf = (selector: ServerSelector, options: CallOptions) => Promise<{ readonly client: ReadyClient }>
 
-type AtUri = ServerSelector & { readonly uri: string }
+type AtUri = ServerSelector & { readonly uri: string; readonly _meta?: JsonObject }
 
 export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
-  const send = async (method: string, { uri, ...selector }: AtUri, options: CallOptions = {}) => {
+  const send = async (method: string, { uri, _meta, ...selector }: AtUri, options: CallOptions = {}) => {
     const { client } = await clientOf(selector, options)
-    return client.request(method, { uri }, { timeoutMs: OPERATION_TIMEOUT, ...options })
+    const params = { uri, ...(_meta && { _meta }) }
+    return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
   }
   return Object.freeze({
     ...listing(host, RESOURCES),
@@ -33,15 +34,11 @@ export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
   return Object.freeze({
     ...listing(host, PROMPTS),
     get: async (
-      {
-        name,
-        arguments: args,
-        ...selector
-      }: ServerSelector & { readonly name: string; readonly arguments?: JsonObject },
+      { name, arguments: args, _meta, ...selector }: Parameters<Prompts['get']>[0],
       options: CallOptions = {},
     ) => {
       const { client } = await clientOf(selector, options)
-      const params = { name, ...(args && { arguments: args }) }
+      const params = { name, ...(args && { arguments: args }), ...(_meta && { _meta }) }
       return client.request('prompts/get', params, { timeoutMs: OPERATION_TIMEOUT, ...options })
     },
   })

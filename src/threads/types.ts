@@ -86,14 +86,21 @@ export interface Listing {
 export interface Resources extends Listing {
   readonly templates: Listing
   /** The `ReadResourceResult`, whole. */
-  read(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<JsonObject>
+  read(
+    selector: ServerSelector & { readonly uri: string; readonly _meta?: JsonObject },
+    options?: CallOptions,
+  ): Promise<JsonObject>
   subscribe(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<void>
   unsubscribe(selector: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<void>
 }
 
 export interface Prompts extends Listing {
   get(
-    selector: ServerSelector & { readonly name: string; readonly arguments?: JsonObject },
+    selector: ServerSelector & {
+      readonly name: string
+      readonly arguments?: JsonObject
+      readonly _meta?: JsonObject
+    },
     options?: CallOptions,
   ): Promise<JsonObject>
 }
