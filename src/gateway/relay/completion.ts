@@ -1,27 +1,43 @@
+import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
-import { invalidParams, isObject, requiredText } from './params.js'
+import { outgoingMeta } from './call-meta.js'
+import { invalidParams, isObject, optionalObject, requiredText } from './params.js'
 import type { PromptsRelay } from './prompts.js'
 import type { ResourcesRelay } from './resources.js'
+
+interface Relays {
+  readonly prompts: PromptsRelay
+  readonly resources: ResourcesRelay
+}
 
 /** `completion/complete`: the reference goes to its server under the server's own name, everything else as it came. */
 export async function complete(
   thread: Thread,
-  relays: { readonly prompts: PromptsRelay; readonly resources: ResourcesRelay },
+  relays: Relays,
   params: JsonObject,
   options: CallOptions,
 ): Promise<JsonObject> {
-  const { ref } = params
+  const { key, ref } = await rawReference(relays, params, options)
+  const { _meta, ...rest } = params
+  const meta = outgoingMeta(optionalObject(params, '_meta'))
+  const raw: JsonObject = { ...rest, ref, ...(meta && { _meta: meta }) }
+  return thread.complete({ server: key.name, environment: key.environment, params: raw }, options)
+}
+
+async function rawReference(
+  { prompts, resources }: Relays,
+  { ref }: JsonObject,
+  options: CallOptions,
+): Promise<{ readonly key: ServerKey; readonly ref: JsonObject }> {
   if (!isObject(ref)) throw invalidParams("'ref' must be an object")
   if (ref.type === 'ref/prompt') {
-    const { key, prompt } = await relays.prompts.ownerOf(requiredText(ref, 'name'), options)
-    const raw = { ...params, ref: { ...ref, name: prompt } }
-    return thread.complete({ server: key.name, environment: key.environment, params: raw }, options)
+    const { key, prompt } = await prompts.ownerOf(requiredText(ref, 'name'), options)
+    return { key, ref: { ...ref, name: prompt } }
   }
   if (ref.type === 'ref/resource') {
-    const { key, uri } = await relays.resources.ownerOf(requiredText(ref, 'uri'), options)
-    const raw = { ...params, ref: { ...ref, uri } }
-    return thread.complete({ server: key.name, environment: key.environment, params: raw }, options)
+    const { key, uri } = await resources.ownerOf(requiredText(ref, 'uri'), options)
+    return { key, ref: { ...ref, uri } }
   }
   throw invalidParams("'ref.type' must be ref/prompt or ref/resource")
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../protocol/index.js'
-import type { CallOptions, Listing, Thread } from '../../threads/index.js'
+import type { CallOptions, Listing } from '../../threads/index.js'
 import { type Collected, collect, failuresMeta, type OwnedItem } from './collect.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { optionalText } from './params.js'
@@ -16,13 +16,11 @@ export interface ListingShape {
  * the answers that the first one got.
  */
 export class MergedListing {
-  readonly #thread: Thread
   readonly #listing: Listing
   readonly #shape: ListingShape
   #collected: Collected | undefined
 
-  constructor(thread: Thread, listing: Listing, shape: ListingShape) {
-    this.#thread = thread
+  constructor(listing: Listing, shape: ListingShape) {
     this.#listing = listing
     this.#shape = shape
   }
@@ -47,8 +45,6 @@ export class MergedListing {
   }
 
   async fresh(options: CallOptions): Promise<Collected> {
-    // Servers that are about to be ready get the usual grace, so that a client that lists once sees them.
-    await this.#thread.step(options.signal === undefined ? {} : { signal: options.signal })
     const collected = await collect(this.#listing, options)
     this.#collected = collected
     return collected

@@ -1,6 +1,7 @@
 import { readableName, type ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
+import { outgoingMeta } from './call-meta.js'
 import type { Collected, OwnedItem } from './collect.js'
 import { qualifyPromptResult } from './content.js'
 import { MergedListing } from './listing.js'
@@ -20,7 +21,7 @@ export class PromptsRelay {
 
   constructor(thread: Thread) {
     this.#thread = thread
-    this.#prompts = new MergedListing(thread, thread.prompts, { member: 'prompts', present })
+    this.#prompts = new MergedListing(thread.prompts, { member: 'prompts', present })
   }
 
   list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -30,8 +31,17 @@ export class PromptsRelay {
   async get(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     const { key, prompt } = await this.ownerOf(requiredText(params, 'name'), options)
     const given = optionalObject(params, 'arguments')
-    const selector = { server: key.name, environment: key.environment, name: prompt }
-    const result = await this.#thread.prompts.get({ ...selector, ...(given && { arguments: given }) }, options)
+    const meta = outgoingMeta(optionalObject(params, '_meta'))
+    const result = await this.#thread.prompts.get(
+      {
+        server: key.name,
+        environment: key.environment,
+        name: prompt,
+        ...(given && { arguments: given }),
+        ...(meta && { _meta: meta }),
+      },
+      options,
+    )
     return qualifyPromptResult(key, result)
   }
 

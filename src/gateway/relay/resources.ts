@@ -2,10 +2,11 @@ import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
 import { type OwnedUri, qualifyUri } from '../uris.js'
+import { outgoingMeta } from './call-meta.js'
 import type { OwnedItem } from './collect.js'
 import { qualifyContents, qualifyMember } from './content.js'
 import { MergedListing } from './listing.js'
-import { isObject, requiredText } from './params.js'
+import { isObject, optionalObject, requiredText } from './params.js'
 import { ownerOf } from './resource-owner.js'
 
 /** `resources/*` of one client, under qualified URIs. */
@@ -18,11 +19,11 @@ export class ResourcesRelay {
 
   constructor(thread: Thread) {
     this.#thread = thread
-    this.#resources = new MergedListing(thread, thread.resources, {
+    this.#resources = new MergedListing(thread.resources, {
       member: 'resources',
       present: (owned) => present(owned, 'uri'),
     })
-    this.#templates = new MergedListing(thread, thread.resources.templates, {
+    this.#templates = new MergedListing(thread.resources.templates, {
       member: 'resourceTemplates',
       present: (owned) => present(owned, 'uriTemplate'),
     })
@@ -38,7 +39,9 @@ export class ResourcesRelay {
 
   async read(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
-    return qualifyContents(owned.key, await this.#thread.resources.read(selectorOf(owned), options))
+    const meta = outgoingMeta(optionalObject(params, '_meta'))
+    const at = { ...selectorOf(owned), ...(meta && { _meta: meta }) }
+    return qualifyContents(owned.key, await this.#thread.resources.read(at, options))
   }
 
   async subscribe(params: JsonObject, options: CallOptions): Promise<JsonObject> {
