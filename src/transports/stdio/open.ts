@@ -1,0 +1,56 @@
+import { isAbsolute, resolve } from 'node:path'
+import type { StdioServer } from '../../config/index.js'
+import type { Environment } from '../../environments/index.js'
+import { childEnvironment } from './environment.js'
+import { secretValues } from './secrets.js'
+import { StdioTransport } from './transport.js'
+
+export interface OpenStdioOptions {
+  readonly environment: Environment
+  readonly server: StdioServer
+  /** Our own environment, of which the child gets the allowlist and what it asks for. */
+  readonly parentEnv: Readonly<Record<string, string | undefined>>
+  /** The operating system of the environment that runs the server, not of whoever asks. */
+  readonly platform: NodeJS.Platform
+  /** Absolute directory of a server that configures none, and the base of a relative one. */
+  readonly defaultCwd: string
+  /** The server's name for people: the display form of its key. */
+  readonly label: string
+  readonly onstderr?: (line: string) => void
+  /** Ends the start; a started server is ended by `close` of the transport. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Starts a stdio server and returns its transport, which is not started yet: nothing was sent, and what the server
+ * says meanwhile is kept.
+ *
+ * Raises `ConfigError` (its environment cannot be built), `ProcessFailedError` (it cannot be started), `CancelledError`,
+ * `ClosedError`.
+ */
+export async function openStdio(options: OpenStdioOptions): Promise<StdioTransport> {
+  const { environment, server, parentEnv, platform, defaultCwd, label, onstderr, signal } = options
+  const env = childEnvironment(platform, parentEnv, server.envVars, server.env)
+  const process = await environment.spawn({
+    program: server.command,
+    args: server.args,
+    env,
+    cwd: workingDirectory(server.cwd, defaultCwd),
+    label,
+    ...(signal && { signal }),
+  })
+  const secrets = secretValues(given(server, env))
+  return new StdioTransport(process, { label, secrets, ...(onstderr && { onstderr }) })
+}
+
+/** What the configuration gave to this server, without what every child gets. */
+function given(server: StdioServer, env: Readonly<Record<string, string>>): Record<string, string> {
+  const asked = server.envVars.map((entry) => (typeof entry === 'string' ? entry : entry.name))
+  const names = new Set([...asked, ...Object.keys(server.env)].map((name) => name.toUpperCase()))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.has(name.toUpperCase())))
+}
+
+function workingDirectory(configured: string | undefined, fallback: string): string {
+  if (configured === undefined) return fallback
+  return isAbsolute(configured) ? configured : resolve(fallback, configured)
+}
