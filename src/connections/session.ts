@@ -1,4 +1,4 @@
-import { OperationTimeoutError, ReeveError, RpcError } from '../errors.js'
+import { OperationTimeoutError, ReeveError, RpcError, TransportClosedError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import {
   type InboundRequest,
@@ -147,6 +147,18 @@ export function methodNotFound(method: string): RpcError {
 function withKey(error: unknown, key: ServerKey, method: string, timeoutMs: number | undefined): unknown {
   if (!(error instanceof ReeveError) || error.key !== undefined) return error
   if (error instanceof RpcError) return new RpcError(error.rpcCode, error.message, error.rpcData, key)
+  if (error instanceof TransportClosedError) return closedWithKey(error, key)
   if (error instanceof OperationTimeoutError) return new OperationTimeoutError(method, timeoutMs ?? 0, key)
   return error
+}
+
+function closedWithKey(error: TransportClosedError, key: ServerKey): TransportClosedError {
+  const { sent, cause, place, data } = error
+  return new TransportClosedError(error.message, {
+    key,
+    sent,
+    cause,
+    ...(place !== undefined && { place }),
+    ...(data && { data }),
+  })
 }
