@@ -53,8 +53,7 @@ export class Journal {
       owner: this.#owner,
       label,
     })
-    if (this.#table.startOf === undefined) return entry
-    const start = this.#table.startOf(leader)
+    const start = this.#table.rowOf?.(leader)?.start
     if (start !== undefined) entry.begin({ pid: leader, start })
     return entry
   }
@@ -123,7 +122,7 @@ export function parseRecord(text: string): JournalRecord | undefined {
 }
 
 async function startOf(table: ProcessTable, pid: number): Promise<number | undefined> {
-  if (table.startOf !== undefined) return table.startOf(pid)
+  if (table.rowOf !== undefined) return table.rowOf(pid)?.start
   return (await table.rows()).find((row) => row.pid === pid)?.start
 }
 

@@ -44,8 +44,9 @@ export async function reapOrphans(home: string, options: ReapOptions = {}): Prom
   const entries = await readJournal(journalFolder(home), table.place, report.problems)
   if (entries.length === 0) return report
   try {
+    const orphaned = await withoutOwner(entries, table)
+    if (orphaned.length === 0) return report
     const rows = await table.rows()
-    const orphaned = entries.filter(({ record }) => !rows.some((row) => !row.zombie && sameProcess(row, record.owner)))
     const trees = orphaned.map((entry) => new Orphan(entry, rows))
     await end(
       trees.filter((tree) => tree.mayEnd()),
@@ -65,6 +66,17 @@ interface JournalFile {
 }
 
 type MutableReport = { reaped: OrphanTree[]; left: ReapReport['left'][number][]; problems: Error[] }
+
+/** Entries whose owner is dead. One that waits to be collected by its parent is dead. */
+async function withoutOwner(entries: readonly JournalFile[], table: ProcessTable): Promise<readonly JournalFile[]> {
+  // The usual case by far is another living Reeve: one look at each owner, where the system allows that.
+  const rows = table.rowOf === undefined ? await table.rows() : []
+  const now = table.rowOf ?? ((pid: number) => rows.find((row) => row.pid === pid))
+  return entries.filter(({ record: { owner } }) => {
+    const row = now(owner.pid)
+    return row === undefined || row.zombie || !sameProcess(row, owner)
+  })
+}
 
 /** What is known of one recorded tree. What was proven once vouches for what it forks meanwhile. */
 class Orphan {

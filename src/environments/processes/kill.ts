@@ -14,7 +14,7 @@ export function killIdentified(
   table: ProcessTable,
   platform: NodeJS.Platform = process.platform,
 ): KillOutcome {
-  if (table.startOf !== undefined && table.startOf(pid) !== start) return 'gone'
+  if (table.rowOf !== undefined && table.rowOf(pid)?.start !== start) return 'gone'
   if (platform === 'win32') return signal === 'SIGKILL' ? killTreeWindows(pid) : 'sent'
   return send(pid, signal)
 }

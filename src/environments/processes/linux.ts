@@ -4,7 +4,7 @@ import type { ProcessRow, ProcessTable } from './table.js'
 
 /** Reads `/proc`. Starts are in clock ticks since boot, 10 ms each. */
 export function linuxTable(): ProcessTable {
-  return { place: place(), rows, startOf }
+  return { place: place(), rows, rowOf }
 }
 
 /** One line of `/proc/<pid>/stat` (proc_pid_stat(5)); undefined when it is none. */
@@ -43,9 +43,9 @@ async function readRow(pid: string): Promise<ProcessRow | undefined> {
   }
 }
 
-function startOf(pid: number): number | undefined {
+function rowOf(pid: number): ProcessRow | undefined {
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.start
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
     return undefined
   }

@@ -16,12 +16,12 @@ describe.skipIf(process.platform === 'win32')('processTable of this machine', ()
       const shown = first.find((row) => row.pid === child.pid)
       expect(shown).toMatchObject({ parent: process.pid, group: child.pid, zombie: false })
       expect(second.find((row) => row.pid === child.pid)?.start).toBe(shown?.start)
-      if (table.startOf && child.pid !== undefined) expect(table.startOf(child.pid)).toBe(shown?.start)
+      if (table.rowOf && child.pid !== undefined) expect(table.rowOf(child.pid)).toEqual(shown)
     } finally {
       child.kill('SIGKILL')
       await once(child, 'close')
     }
-    if (child.pid !== undefined) expect(processTable(process.platform).startOf?.(child.pid)).toBeUndefined()
+    if (child.pid !== undefined) expect(processTable(process.platform).rowOf?.(child.pid)).toBeUndefined()
   })
 })
 

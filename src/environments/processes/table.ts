@@ -24,8 +24,8 @@ export interface ProcessTable {
   readonly place: string
   /** Raises when the system cannot be asked. */
   rows(): Promise<readonly ProcessRow[]>
-  /** The start of one process at this very moment; undefined when there is none. Absent where asking takes time. */
-  readonly startOf?: (pid: number) => number | undefined
+  /** One process at this very moment; undefined when there is none. Absent where asking takes time. */
+  readonly rowOf?: (pid: number) => ProcessRow | undefined
 }
 
 export function processTable(platform: NodeJS.Platform): ProcessTable {
