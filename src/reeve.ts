@@ -96,7 +96,7 @@ export class Reeve implements AsyncDisposable {
     this.#threads.add(thread)
     try {
       thread.publish(this.#config.servers)
-      await thread.validateRequired(signal)
+      if (options.enforceRequired !== false) await thread.validateRequired(signal)
       return thread
     } catch (error) {
       await thread.close()

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { reeveHome } from '../config/index.js'
 import { type Diagnostics, diagnosticsTo, type Output, outputTo } from './output.js'
 import { type Style, styleFor } from './style.js'
 
@@ -75,14 +75,18 @@ export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
   const json = options.json ?? false
   const quiet = options.quiet ?? false
   const color = takesColor(world.stdout, env) && !json
-  const err = diagnosticsTo(world.stderr, { quiet, style: styleFor(takesColor(world.stderr, env)) })
+  const err = diagnosticsTo(world.stderr, {
+    quiet,
+    transientOnly: json,
+    style: styleFor(takesColor(world.stderr, env)),
+  })
   return Object.freeze({
     out: outputTo(world.stdout, styleFor(color), err.clear),
     err,
     style: styleFor(color),
     env,
     cwd,
-    home: homeOf(options.home, env, cwd),
+    home: resolve(cwd, options.home || reeveHome(env)),
     stdin: world.stdin,
     json,
     quiet,
@@ -95,10 +99,4 @@ export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
 
 function takesColor(stream: { readonly isTTY?: boolean }, env: CliWorld['env']): boolean {
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
-}
-
-function homeOf(option: string | undefined, env: CliWorld['env'], cwd: string): string {
-  if (option) return resolve(cwd, option)
-  if (env.REEVE_HOME) return resolve(cwd, env.REEVE_HOME)
-  return join(env.HOME || homedir(), '.reeve')
 }

@@ -22,7 +22,10 @@ export interface Output {
 export interface Diagnostics {
   /** A note. Nothing with `--quiet`. */
   line(text?: string): void
-  /** The state of something that takes time: one line that is overwritten on a terminal. Nothing with `--quiet`. */
+  /**
+   * The state of something that takes time: one line that is overwritten on a terminal, lines elsewhere. Nothing with
+   * `--quiet`, nor with `--json` where nobody looks on: what stands on stderr then is an error, as JSON.
+   */
   progress(text: string): void
   /** `warning: …`, with `--quiet` too. */
   warn(text: string): void
@@ -58,7 +61,7 @@ export function outputTo(stream: Stream, style: Style, before: () => void): Outp
 
 export function diagnosticsTo(
   stream: Stream,
-  { quiet, style }: { readonly quiet: boolean; readonly style: Style },
+  { quiet, transientOnly, style }: { readonly quiet: boolean; readonly transientOnly: boolean; readonly style: Style },
 ): Diagnostics {
   let transient = false
   const clear = (): void => {
@@ -77,7 +80,10 @@ export function diagnosticsTo(
     },
     progress(text: string) {
       if (quiet) return
-      if (stream.isTTY !== true) return write(text)
+      if (stream.isTTY !== true) {
+        if (!transientOnly) write(text)
+        return
+      }
       stream.write(`\r\u001b[K${style.dim(cutTo(text, stream.columns ?? 80))}`)
       transient = true
     },

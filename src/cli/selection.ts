@@ -1,4 +1,7 @@
-import type { ServerSelector } from '../threads/index.js'
+import { nearest } from '../config/index.js'
+import { UnknownServerError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import { type ServerSelector, selectServer } from '../threads/index.js'
 import { UsageError } from './usage.js'
 
 /** `--env ID`: the environment that contributed the server. */
@@ -16,4 +19,21 @@ export function optionalSelector(name: string | undefined, options: EnvironmentO
   if (name !== undefined) return selectorOf(name, options)
   if (options.env !== undefined) throw new UsageError('--env goes with the NAME of a server')
   return undefined
+}
+
+/**
+ * The registration that a selector means.
+ * @throws UnknownServerError with the closest name, AmbiguousServerError with the choices
+ */
+export function selectKey(keys: readonly ServerKey[], selector: ServerSelector): ServerKey {
+  try {
+    return selectServer(keys, selector)
+  } catch (error) {
+    if (!(error instanceof UnknownServerError) || error.key === undefined) throw error
+    const suggestion = nearest(
+      selector.server,
+      keys.map(({ name }) => name),
+    )
+    throw suggestion === undefined ? error : new UnknownServerError(error.key, { suggestion })
+  }
 }

@@ -119,6 +119,8 @@ export interface ThreadOptions {
   readonly appTools?: boolean
   /** Restricts the thread to these servers; others are not started. */
   readonly only?: readonly ServerSelector[]
+  /** Default true: the start fails when a required server does. False to look at servers, whose rows then say why. */
+  readonly enforceRequired?: boolean
   /** Milliseconds that a step waits for optional servers; 0 waits for their startup. Default 1000. */
   readonly graceMs?: number
   /** Answers sampling, elicitation and roots requests. Absent: method not found. */

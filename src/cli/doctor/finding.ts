@@ -12,5 +12,7 @@ export interface Finding {
   /** `file:line member`, `server/tool field`, or a path. */
   readonly place: string
   readonly mend?: string
+  /** What the server wrote to stderr before it went, oldest first. */
+  readonly stderr?: readonly string[]
   readonly key?: ServerKey
 }

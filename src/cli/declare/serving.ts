@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import type { VerbRunner } from './verb.js'
+
+export function declareServing(program: Command, verb: VerbRunner): void {
+  program.commandsGroup('Serve:')
+  program
+    .command('serve')
+    .description('serve every server behind one MCP endpoint')
+    .option('--stdio', 'MCP on stdin and stdout, for a client that starts reeve itself')
+    .option('--http <host:port>', 'MCP over HTTP (default: 127.0.0.1:7411; port 0 takes a free one)')
+    .option('--no-token', 'no bearer token: every program of this machine may connect')
+    .option('--token-file <file>', 'where the bearer token is kept (default: gateway-token in the home)')
+    .action(verb(() => import('../verbs/serve.js')))
+  program
+    .command('status')
+    .description('start the servers and show the state of each')
+    .argument('[name]', 'one server only')
+    .option('--env <id>', 'the environment of the server')
+    .action(verb(() => import('../verbs/status.js')))
+  program
+    .command('doctor')
+    .description('name every problem, where it is and how to mend it')
+    .argument('[name]', 'one server only')
+    .option('--env <id>', 'the environment of the server')
+    .option('--no-start', 'check the configuration only')
+    .action(verb(() => import('../verbs/doctor.js')))
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import type { VerbRunner } from './verb.js'
+
+const ENVIRONMENT = ['--env <id>', 'the environment of the server'] as const
+const OUTPUT = ['--output <dir>', 'save images, audio and other media there'] as const
+const TIMEOUT = ['--timeout <seconds>', 'how long the server may take'] as const
+
+export function declareUse(program: Command, verb: VerbRunner): void {
+  program.commandsGroup('Use servers:')
+  program
+    .command('tools')
+    .description('list tools; from the cache where a server was seen before')
+    .argument('[name]', 'one server only')
+    .option(...ENVIRONMENT)
+    .option('--refresh', 'ask the servers again')
+    .action(verb(() => import('../verbs/tools.js')))
+  program
+    .command('call')
+    .description('call a tool')
+    .argument('<name>', 'the server')
+    .argument('<tool>', 'the tool, as the server calls it')
+    .argument('[key=value...]', "arguments, typed by the tool's schema; '-' reads a JSON object from stdin")
+    .option(...ENVIRONMENT)
+    .option('--input <json>', "arguments as a JSON object ('-' for stdin)")
+    .option(...OUTPUT)
+    .option(...TIMEOUT)
+    .option('-y, --yes', 'approve a tool that the configuration asks about')
+    .action(verb(() => import('../verbs/call.js')))
+  program
+    .command('resources')
+    .description('list resources and resource templates')
+    .argument('[name]', 'one server only')
+    .option(...ENVIRONMENT)
+    .action(verb(() => import('../verbs/resources.js')))
+  program
+    .command('read')
+    .description('read a resource')
+    .argument('<name>', 'the server')
+    .argument('<uri>', 'the resource')
+    .option(...ENVIRONMENT)
+    .option(...OUTPUT)
+    .option(...TIMEOUT)
+    .action(verb(() => import('../verbs/read.js')))
+  program
+    .command('prompts')
+    .description('list prompts')
+    .argument('[name]', 'one server only')
+    .option(...ENVIRONMENT)
+    .action(verb(() => import('../verbs/prompts.js')))
+  program
+    .command('prompt')
+    .description('get a prompt')
+    .argument('<name>', 'the server')
+    .argument('<prompt>', 'the prompt')
+    .argument('[key=value...]', 'its arguments')
+    .option(...ENVIRONMENT)
+    .option(...OUTPUT)
+    .option(...TIMEOUT)
+    .action(verb(() => import('../verbs/prompt.js')))
+}

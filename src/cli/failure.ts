@@ -1,0 +1,60 @@
+import { ReeveError } from '../errors.js'
+import type { Cli } from './cli.js'
+import { printable } from './printable.js'
+import { UsageError } from './usage.js'
+
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+
+/** Reports what a verb threw: one readable line and the next step, or `{"error":{…}}` with `--json`. Gives the exit code. */
+export function reportFailure(cli: Cli, error: unknown): number {
+  const code = error instanceof UsageError ? EXIT.usage : EXIT.failed
+  if (cli.json) {
+    cli.err.error(JSON.stringify({ error: errorBody(error) }))
+    return code
+  }
+  cli.err.error(`${cli.err.style.red('error:')} ${withPlace(error)}`)
+  const next = nextStep(error)
+  if (next !== undefined) cli.err.error(`  ${cli.err.style.dim(next)}`)
+  if (!(error instanceof ReeveError) && error instanceof Error && showsStacks(cli) && error.stack) {
+    cli.err.error(printable(error.stack))
+  }
+  return code
+}
+
+/** The machine form of any failure; nothing but code and message when it is none of ours. */
+export function errorBody(error: unknown): Record<string, unknown> {
+  if (error instanceof ReeveError) return error.toJSON()
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+}
+
+function withPlace(error: unknown): string {
+  const message = printable(error instanceof Error ? error.message : String(error))
+  if (!(error instanceof ReeveError) || error.place === undefined) return message
+  const place = printable(error.place)
+  return message.includes(place) ? message : `${message} (${place})`
+}
+
+const showsStacks = (cli: Cli): boolean => cli.logLevel === 'debug' || cli.logLevel === 'trace'
+
+/** What to do now, by the error's code. */
+function nextStep(error: unknown): string | undefined {
+  if (!(error instanceof ReeveError)) {
+    return "This is a defect of reeve: run again with '--log-level debug' and report what it prints."
+  }
+  const step = Object.hasOwn(NEXT, error.code) ? NEXT[error.code] : undefined
+  return step?.(printable(error.key?.name ?? 'NAME'))
+}
+
+const NEXT: Readonly<Record<string, (name: string) => string>> = {
+  usage: () => "See 'reeve --help'.",
+  unknown_server: () => "See 'reeve list' for the servers that are configured.",
+  ambiguous_server: () => 'Name the environment with --env ID.',
+  startup_failed: (name) => `See 'reeve doctor ${name}' for what the server said.`,
+  process_failed: (name) => `See 'reeve doctor ${name}' for what the server said.`,
+  required_servers_failed: () => "See 'reeve doctor' for what the servers said.",
+  not_connected: (name) => `See 'reeve status ${name}'.`,
+  auth_required: (name) => `Give '${name}' credentials: 'bearer_token_env_var' or 'http_headers' in its configuration.`,
+  tool_disabled: (name) => `See enabled_tools and disabled_tools of '${name}' in the configuration.`,
+  timeout: () => 'Give it more time with --timeout SECONDS, or tool_timeout_sec in the configuration.',
+  stale_catalog: () => 'The server changed its tools meanwhile: run it again.',
+}

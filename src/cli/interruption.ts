@@ -1,0 +1,32 @@
+import { constants } from 'node:os'
+
+export interface Interruption {
+  readonly signal: AbortSignal
+  /** The exit code of a stopped process (128 + the signal's number); undefined while nothing stopped it. */
+  exitCode(): number | undefined
+  /** Stops the work for another reason than a signal. */
+  stop(exitCode: number): void
+}
+
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Turns the first stopping signal into an abort, so that a verb can end its servers. A second one of the same sort as
+ * Ctrl-C does not wait for that; what is left behind then is found in the journal at the next start.
+ */
+export function watchInterruption(process: NodeJS.Process): Interruption {
+  const controller = new AbortController()
+  let exitCode: number | undefined
+  const stop = (code: number): void => {
+    exitCode ??= code
+    controller.abort()
+  }
+  for (const name of STOPPING) {
+    process.on(name, () => {
+      const code = 128 + constants.signals[name]
+      if (exitCode !== undefined && name === 'SIGINT') process.exit(code)
+      stop(code)
+    })
+  }
+  return { signal: controller.signal, exitCode: () => exitCode, stop }
+}

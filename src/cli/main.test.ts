@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { main } from './main.js'
+
+let home: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'reeve-main-'))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+async function reeve(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const text = { stdout: '', stderr: '' }
+  const keep = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        text[name] += chunk
+        done()
+      },
+    })
+  const code = await main(args, {
+    stdout: keep('stdout'),
+    stderr: keep('stderr'),
+    stdin: Readable.from([]),
+    env: { HOME: home, REEVE_HOME: home },
+    cwd: home,
+    signal: new AbortController().signal,
+  })
+  return { code, ...text }
+}
+
+describe('the command line', () => {
+  it('prints help when it is given nothing, and for --help and help', async () => {
+    for (const args of [[], ['--help'], ['help'], ['-h']]) {
+      const { code, stdout, stderr } = await reeve(...args)
+      expect(code).toBe(0)
+      expect(stderr).toBe('')
+      expect(stdout).toContain('Usage: reeve')
+      expect(stdout).toMatch(/^\s+call .*call a tool$/m)
+    }
+    expect((await reeve('call', '--help')).stdout).toContain('--input <json>')
+  })
+
+  it('prints its version', async () => {
+    expect(await reeve('--version')).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    })
+  })
+
+  it.each([
+    [['tols'], "unknown command 'tols' (Did you mean tools?)"],
+    [['tools', '--jsno'], "unknown option '--jsno' (Did you mean --json?)"],
+    [['call', 'x'], "missing required argument 'tool'"],
+    [['status', 'a', 'b'], 'too many arguments'],
+    [['--log-level', 'loud', 'status'], "argument 'loud' is invalid"],
+    [['tools', '--env', 'devbox'], '--env goes with the NAME of a server'],
+    [['call', 'x', 'y', '--timeout', 'soon'], '--timeout takes seconds'],
+    [['call', 'x', 'y', '--input', '{'], '--input is not JSON'],
+    [['call', 'x', 'y', '-', '--input', '{}'], 'not both'],
+  ])('refuses %j with the closest name or what is expected, and code 2', async (args, text) => {
+    const { code, stdout, stderr } = await reeve(...args)
+    expect(stderr).toContain(text)
+    expect(stderr).toMatch(/^error: /)
+    expect(stdout).toBe('')
+    expect(code).toBe(2)
+  })
+
+  it('gives failures as JSON with --json, wherever it stands before --', async () => {
+    const { code, stderr } = await reeve('tols', '--json')
+    expect(code).toBe(2)
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'usage', message: expect.stringContaining('tols') } })
+    expect((await reeve('tols', '--', '--json')).stderr).toMatch(/^error: /)
+  })
+})

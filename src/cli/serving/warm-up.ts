@@ -1,0 +1,40 @@
+import { displayKey, keyText } from '../../identity/index.js'
+import type { Reeve, Thread } from '../../reeve.js'
+import type { Cli } from '../cli.js'
+import { type Log, logEvent } from '../log.js'
+import { oneLine } from '../printable.js'
+import { count } from '../showing/units.js'
+
+/**
+ * Starts every server once, tells how many tools each has as it comes up, and ends them again: clients get servers of
+ * their own. What is learnt stays in the cache.
+ */
+export async function warmUp(cli: Cli, reeve: Reeve, log: Log): Promise<void> {
+  const width = Math.max(...reeve.servers.map(({ key }) => displayKey(key).length), 0)
+  let running: Thread | undefined
+  const told = new Set<string>()
+  const tell = (): void => {
+    for (const { key, status, tools, error } of running?.servers() ?? []) {
+      if (told.has(keyText(key)) || status === 'starting' || status === 'not_started') continue
+      told.add(keyText(key))
+      const name = displayKey(key).padEnd(width)
+      const state = status === 'connected' ? count(tools ?? 0, 'tool') : (error?.message ?? status)
+      cli.err.line(oneLine(`${name}  ${state}`))
+    }
+  }
+  await using thread = await reeve.startThread(
+    {
+      naming: 'readable',
+      appTools: true,
+      enforceRequired: false,
+      onEvent: (event) => {
+        logEvent(log, event)
+        if (event.type === 'status' && event.status !== 'starting') tell()
+      },
+    },
+    cli.signal,
+  )
+  running = thread
+  await thread.step({ wait: 'all', signal: cli.signal })
+  tell()
+}

@@ -1,0 +1,74 @@
+import { type LoadedConfig, loadConfig } from '../../config/index.js'
+import { serverKey } from '../../identity/index.js'
+import type { Cli } from '../cli.js'
+import { configurationFindings } from '../doctor/configuration-findings.js'
+import type { Finding } from '../doctor/finding.js'
+import { homeFindings } from '../doctor/home-findings.js'
+import { orphanFindings } from '../doctor/orphan-findings.js'
+import { programFindings } from '../doctor/program-findings.js'
+import { type ExaminedServer, examineServers } from '../doctor/server-findings.js'
+import { showReport } from '../doctor/show-report.js'
+import { StartupWatch } from '../doctor/startup-watch.js'
+import { type EnvironmentOption, optionalSelector, selectKey, selectorOf } from '../selection.js'
+
+export interface DoctorOptions extends EnvironmentOption {
+  /** False with `--no-start`: only what can be seen without starting a server. */
+  readonly start: boolean
+}
+
+/** Names every problem that it can find; 1 when something does not work. */
+export async function run(cli: Cli, name: string | undefined, options: DoctorOptions): Promise<number> {
+  const config = await loadConfig({ home: cli.home, cwd: cli.cwd, env: cli.env, files: cli.configFiles })
+  if (name !== undefined) requireServer(config, name, options)
+  const still = await withoutStarting(cli, config)
+  const examined = options.start ? await byStarting(cli, config, name, options) : { servers: [], findings: [] }
+  const findings = [...still, ...examined.findings, ...examined.servers.flatMap((server) => server.findings)]
+  const concerned = findings.filter(({ key }) => name === undefined || key === undefined || key.name === name)
+  showReport(cli, { findings: withoutEchoes(concerned), servers: examined.servers, started: options.start })
+  return concerned.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+/** A name whose entry is broken is known too. */
+function requireServer(config: LoadedConfig, name: string, options: EnvironmentOption): void {
+  if (config.problems.some(({ server }) => server === name)) return
+  const keys = config.servers.map((server) => serverKey(server.name))
+  selectKey(keys, selectorOf(name, options))
+}
+
+async function withoutStarting(cli: Cli, config: LoadedConfig): Promise<Finding[]> {
+  const [home, programs] = await Promise.all([
+    homeFindings(cli.home),
+    programFindings(config.servers, cli.env, cli.cwd),
+  ])
+  return [...configurationFindings(config), ...home, ...programs]
+}
+
+async function byStarting(
+  cli: Cli,
+  config: LoadedConfig,
+  name: string | undefined,
+  options: EnvironmentOption,
+): Promise<{ servers: readonly ExaminedServer[]; findings: readonly Finding[] }> {
+  const orphans = await orphanFindings(cli.home)
+  const { Reeve } = await import('../../reeve.js')
+  const { home, configFiles, cwd, env } = cli
+  const selector = optionalSelector(name, options)
+  const watch = new StartupWatch()
+  cli.err.progress('starting the servers')
+  await using reeve = await Reeve.open({ home, configFiles, cwd, env })
+  await using thread = await reeve.startThread({
+    ...(selector !== undefined && { only: [selector] }),
+    onEvent: watch.onEvent,
+    enforceRequired: false,
+  })
+  await thread.step({ wait: 'all', signal: cli.signal })
+  const servers = await examineServers(thread, watch, config.servers, cli.signal)
+  cli.err.clear()
+  return { servers, findings: [...orphans, ...watch.findings()] }
+}
+
+/** A program that is missing is found twice: by looking and by starting. The first says where. */
+function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
+  const missing = new Set(findings.filter(({ code }) => code === 'program_missing').map(({ key }) => key?.name))
+  return findings.filter(({ code, key }) => code !== 'startup_failed' || !missing.has(key?.name))
+}

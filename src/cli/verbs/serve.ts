@@ -1,0 +1,92 @@
+import { join, resolve } from 'node:path'
+import type { Authentication, GatewaySessionOptions, HttpServing } from '../../gateway/index.js'
+import { packageVersion } from '../../protocol/index.js'
+import type { Reeve } from '../../reeve.js'
+import type { Cli } from '../cli.js'
+import { type Log, logEvent, openLog } from '../log.js'
+import { oneLine } from '../printable.js'
+import { addressFrom, DEFAULT_ADDRESS } from '../serving/address.js'
+import { connectLines } from '../serving/connect-lines.js'
+import { warmUp } from '../serving/warm-up.js'
+import { openRuntime } from '../session.js'
+import { UsageError } from '../usage.js'
+
+export interface ServeOptions {
+  readonly stdio?: boolean
+  readonly http?: string
+  /** False with `--no-token`. */
+  readonly token: boolean
+  readonly tokenFile?: string
+}
+
+/** Serves until the client leaves (stdio) or the process is told to stop (HTTP). */
+export async function run(cli: Cli, options: ServeOptions): Promise<number> {
+  checkOptions(options)
+  const [runtime, log] = await Promise.all([openRuntime(cli), openLog(cli)])
+  await using opened = runtime
+  if (options.stdio) await overStdio(cli, opened.reeve, log)
+  else await overHttp(cli, opened.reeve, log, options)
+  return 0
+}
+
+function checkOptions({ stdio, http, token, tokenFile }: ServeOptions): void {
+  if (stdio && http !== undefined) throw new UsageError('serve either --stdio or --http, not both')
+  if (stdio && (!token || tokenFile !== undefined))
+    throw new UsageError('--stdio needs no token: leave the token options out')
+  if (!token && tokenFile !== undefined) throw new UsageError('--no-token and --token-file exclude each other')
+}
+
+async function overStdio(cli: Cli, reeve: Reeve, log: Log): Promise<void> {
+  const { serveStdio } = await import('../../gateway/index.js')
+  if (cli.stdin.isTTY) cli.err.line('waiting for an MCP client on stdin; Ctrl-D ends')
+  await using serving = await serveStdio(gatewayOptions(reeve, log))
+  await Promise.race([serving.closed, aborted(cli.signal)])
+}
+
+async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions): Promise<void> {
+  const { serveHttp, loadOrCreateToken } = await import('../../gateway/index.js')
+  const address = options.http === undefined ? DEFAULT_ADDRESS : addressFrom(options.http)
+  const tokenFile = options.token
+    ? resolve(cli.cwd, options.tokenFile ?? join(cli.home, 'run', 'gateway-token'))
+    : undefined
+  const authentication: Authentication =
+    tokenFile === undefined ? { kind: 'none' } : { kind: 'bearer', token: await loadOrCreateToken(tokenFile) }
+  await using serving = await serveHttp({ ...gatewayOptions(reeve, log), ...address, authentication })
+  tellEndpoint(cli, serving, tokenFile)
+  await warmUp(cli, reeve, log)
+  await Promise.race([serving.closed, aborted(cli.signal)])
+}
+
+/** Signals reach us through the command line, which then ends the runtime too. */
+function gatewayOptions(reeve: Reeve, log: Log): GatewaySessionOptions & { readonly signals: readonly [] } {
+  return {
+    version: packageVersion(),
+    signals: [],
+    onWarning: (warning) => log.warn({}, warning.message),
+    startThread: (options) =>
+      reeve.startThread({
+        ...options,
+        onEvent: (event) => {
+          logEvent(log, event)
+          options.onEvent(event)
+        },
+      }),
+  }
+}
+
+/** Everything that a person needs to connect a client; on stderr, so that stdout stays for machines. */
+function tellEndpoint(cli: Cli, { url, token }: HttpServing, tokenFile: string | undefined): void {
+  if (cli.json) cli.out.json({ url, token_file: tokenFile ?? null })
+  const { bold, dim } = cli.err.style
+  cli.err.line(`endpoint  ${bold(url)}`)
+  cli.err.line(`token     ${tokenFile === undefined ? 'none needed' : dim(`in ${oneLine(tokenFile)}`)}`)
+  cli.err.line()
+  cli.err.line('connect a client:')
+  for (const line of connectLines({ url, ...(token !== undefined && { token }) })) cli.err.line(`  ${line}`)
+  cli.err.line()
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
