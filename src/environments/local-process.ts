@@ -4,6 +4,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { ProcessFailedError } from '../errors.js'
 import type { EnvironmentProcess, ProcessExit } from './environment.js'
 import type { LocalTree, TreeTimes } from './local-tree.js'
+import type { ProcessRow } from './processes/table.js'
 import type { StartedChild } from './starting.js'
 
 /**
@@ -87,9 +88,9 @@ export class LocalProcess implements EnvironmentProcess {
     return this.#termination
   }
 
-  /** KILL to the whole group, synchronously. */
-  killNow(): void {
-    this.#tree.killNow()
+  /** KILL to the whole tree, synchronously. */
+  killNow(rows: readonly ProcessRow[]): void {
+    this.#tree.killNow(rows)
   }
 
   async #terminate(): Promise<ProcessExit> {

@@ -52,9 +52,10 @@ export class LocalTree {
     return (await this.#gone(killWaitMs, wake)) && this.#forget()
   }
 
-  /** KILL at once, synchronously: for the exit of this very process. */
-  killNow(): void {
+  /** KILL at once, synchronously. Fresh rows tell what stands outside of the group by now. */
+  killNow(rows: readonly ProcessRow[] = []): void {
     if (!this.maybeAlive) return
+    if (rows.length > 0) this.#note(rows)
     if (this.#platform === 'win32') killTreeWindows(this.leader)
     else this.#signal('SIGKILL')
   }
@@ -96,6 +97,10 @@ export class LocalTree {
       // Without a table the group is all that can be known.
       return this.maybeAlive
     }
+    return this.#note(rows)
+  }
+
+  #note(rows: readonly ProcessRow[]): boolean {
     const running = this.#members(rows).filter((row) => !row.zombie)
     this.#outsiders = running.filter((row) => row.group !== this.leader)
     return running.length > 0

@@ -6,7 +6,7 @@ import { Journal, type JournalEntry } from './journal.js'
 import { LocalProcess } from './local-process.js'
 import { LocalTree } from './local-tree.js'
 import { MemberNotes } from './member-notes.js'
-import { type ProcessTable, processTable } from './processes/table.js'
+import { type ProcessRow, type ProcessTable, processTable } from './processes/table.js'
 import { resolveProgram } from './program.js'
 import { type StartedChild, startChild } from './starting.js'
 
@@ -83,7 +83,18 @@ export class LocalEnvironment implements Environment {
 
   /** KILL to every tree, synchronously: the last resort when this process exits. */
   killNow(): void {
-    for (const running of this.#live.keys()) running.killNow()
+    if (this.#live.size === 0) return
+    const rows = this.#rowsNow()
+    for (const running of this.#live.keys()) running.killNow(rows)
+  }
+
+  /** Without a table the groups are killed all the same. */
+  #rowsNow(): readonly ProcessRow[] {
+    try {
+      return this.#table.rowsNow?.() ?? []
+    } catch {
+      return []
+    }
   }
 
   /** Runs in the turn that started the child: what comes before the journal entry is not covered by it. */

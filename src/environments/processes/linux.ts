@@ -1,10 +1,10 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import type { ProcessRow, ProcessTable } from './table.js'
 
 /** Reads `/proc`. Starts are in clock ticks since boot, 10 ms each. */
 export function linuxTable(): ProcessTable {
-  return { place: place(), rows, rowOf }
+  return { place: place(), rows, rowsNow, rowOf }
 }
 
 /** One line of `/proc/<pid>/stat` (proc_pid_stat(5)); undefined when it is none. */
@@ -32,6 +32,11 @@ async function rows(): Promise<readonly ProcessRow[]> {
   const numbers = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(numbers.map(readRow))
   return found.filter((row) => row !== undefined)
+}
+
+function rowsNow(): readonly ProcessRow[] {
+  const numbers = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return numbers.map((pid) => rowOf(Number(pid))).filter((row) => row !== undefined)
 }
 
 async function readRow(pid: string): Promise<ProcessRow | undefined> {

@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { promisify } from 'node:util'
 import type { ProcessRow, ProcessTable } from './table.js'
 
 /** Asks `ps`: macOS and the BSDs. Starts are seconds since the epoch, all that `ps` tells. */
 export function psTable(): ProcessTable {
-  return { place: `${process.platform} ${hostname()}`, rows }
+  return { place: `${process.platform} ${hostname()}`, rows, rowsNow }
 }
 
 /** Output of `ps -A -o pid=,ppid=,pgid=,stat=,lstart=` in the C locale and UTC. */
@@ -21,10 +21,19 @@ export function parsePs(output: string): ProcessRow[] {
   })
 }
 
+const ARGS = ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart=']
+
 async function rows(): Promise<readonly ProcessRow[]> {
-  // Locale and time zone would change the text of a start, and so make a process look like another one.
-  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
-  const args = ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart=']
-  const { stdout } = await promisify(execFile)('ps', args, { env, maxBuffer: 64 * 1024 * 1024, timeout: 10_000 })
+  const { stdout } = await promisify(execFile)('ps', ARGS, { ...options(), timeout: 10_000 })
   return parsePs(stdout)
+}
+
+function rowsNow(): readonly ProcessRow[] {
+  return parsePs(execFileSync('ps', ARGS, { ...options(), timeout: 1000, stdio: ['ignore', 'pipe', 'ignore'] }))
+}
+
+/** Locale and time zone would change the text of a start, and so make a process look like another one. */
+function options() {
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
+  return { env, maxBuffer: 64 * 1024 * 1024, encoding: 'utf8' } as const
 }

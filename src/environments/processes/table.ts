@@ -24,6 +24,8 @@ export interface ProcessTable {
   readonly place: string
   /** Raises when the system cannot be asked. */
   rows(): Promise<readonly ProcessRow[]>
+  /** The same, blocking: for the exit of this process. Absent where that would take seconds. */
+  readonly rowsNow?: () => readonly ProcessRow[]
   /** One process at this very moment; undefined when there is none. Absent where asking takes time. */
   readonly rowOf?: (pid: number) => ProcessRow | undefined
 }
