@@ -7,7 +7,7 @@ import { Activity } from './activity.js'
 import { Closings } from './closings.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory } from './inventory.js'
-import type { InventoryPart, ListingContext } from './inventory-listing.js'
+import { type InventoryPart, type ListingContext, listingFailed } from './inventory-listing.js'
 import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
@@ -204,7 +204,7 @@ export class Connection {
       evenUndeclared: true,
     }
     return this.offer.refresh(part, context, (error) => {
-      if (!signal.aborted) this.#warnings.add(error)
+      if (!signal.aborted) this.#warnings.add(listingFailed(this.server.key, `${part}/list`, error))
     })
   }
 

@@ -82,7 +82,8 @@ async function listOrWarn(
   }
 }
 
-function listingFailed(key: ServerKey, method: string, error: unknown): ReeveError {
+/** Names the listing that failed, and why. */
+export function listingFailed(key: ServerKey, method: string, error: unknown): ReeveError {
   const reason = error instanceof Error ? error.message : String(error)
   return new ProtocolViolationError(`MCP server '${key.name}': ${method} failed: ${reason}`, {
     key,

@@ -145,7 +145,8 @@ export class ConnectionManager {
 
   /** Ends everything at once, in parallel; resolves when it is gone, after 10 s at the latest. */
   close(): Promise<void> {
-    this.#closed ??= this.#shutDown()
+    // What the shutdown sets off must find the manager closed already.
+    this.#closed ??= Promise.resolve().then(() => this.#shutDown())
     return this.#closed
   }
 
@@ -196,7 +197,7 @@ export class ConnectionManager {
       onRequest: this.#options.onRequest,
       onNews: (news) => {
         const view = this.#set.view(key)
-        if (view?.lease?.route === route) this.#heard(view, news)
+        if (this.#closed === undefined && view?.lease?.route === route) this.#heard(view, news)
       },
     }
     return route
