@@ -11,7 +11,7 @@ export interface WriteQueueOptions {
   readonly write: (text: string) => Promise<void>
   /** The error of an entry that will not be written; `sent` when some of it may have left. */
   readonly lost: (sent: boolean) => Error
-  /** Called once, when a write failed. */
+  /** Called once, when a write failed; must lead to `end`. Until then everything waits. */
   readonly onfault: () => void
 }
 
@@ -74,7 +74,7 @@ export class WriteQueue {
       try {
         await this.#options.write(batch.map((entry) => entry.text).join(''))
       } catch {
-        this.end()
+        // The owner learns why first, then ends the queue: an exit code says more than a broken pipe.
         this.#options.onfault()
         return
       }
