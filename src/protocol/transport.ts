@@ -36,7 +36,8 @@ export interface Transport {
 
   start(): Promise<void>
   /**
-   * Resolves when the message was handed over (stdio: written; HTTP: the response head was accepted).
+   * Resolves when the message was handed over (stdio: written; HTTP: accepted, a request: its answer was delivered). So
+   * it may stay open for as long as the request does, and reject late, e.g. when the response stream is cut.
    * Rejects with a `ReeveError`; when it rejects for a request, no response to it will be delivered.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>

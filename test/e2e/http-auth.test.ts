@@ -2,8 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createHttpClient, LocalEnvironment } from '../../src/environments/index.js'
 import type { HttpAuth, HttpOperation, Refusal } from '../../src/transports/index.js'
 import { ManualTimers } from '../fixtures/http/manual-timers.js'
+import { failure } from '../fixtures/http/plain.js'
 import { startServer, type Turn } from '../fixtures/http/server.js'
-import { failure, openSession } from '../fixtures/http/session.js'
+import { openSession } from '../fixtures/http/session.js'
 
 const BEARER = { 'WWW-Authenticate': 'Bearer resource_metadata="http://a.test/.well-known/x"' }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ManualTimers } from '../fixtures/http/manual-timers.js'
+import { failure } from '../fixtures/http/plain.js'
 import { type Route, startServer, type Turn } from '../fixtures/http/server.js'
-import { failure, openSession } from '../fixtures/http/session.js'
+import { openSession } from '../fixtures/http/session.js'
 
 /** A server of the 2024-11-05 transport: one stream out, POSTs in. */
 async function startOldServer(routes: Record<string, Route> = {}, endpoint = '/messages?sessionId=1') {

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { createHttpClient } from '../../src/environments/index.js'
 import { CERTIFICATE, KEY } from '../fixtures/http/certificate.js'
 import { ManualTimers } from '../fixtures/http/manual-timers.js'
+import { failure } from '../fixtures/http/plain.js'
 import { startProxy } from '../fixtures/http/proxy.js'
 import { INITIALIZED, startServer } from '../fixtures/http/server.js'
-import { failure, openSession } from '../fixtures/http/session.js'
+import { openSession } from '../fixtures/http/session.js'
 
 describe('a server behind a proxy', () => {
   it('is spoken to through it, streams and all', async () => {

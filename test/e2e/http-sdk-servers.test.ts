@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { failure } from '../fixtures/http/plain.js'
 import { startSdkV1Server, startSdkV1SseServer } from '../fixtures/http/sdk-v1-server.js'
 import { type SdkServer, type SdkServerOptions, startSdkV2Server } from '../fixtures/http/sdk-v2-server.js'
-import { failure, openSession, type Session } from '../fixtures/http/session.js'
+import { openSession, type Session } from '../fixtures/http/session.js'
 
 const call = (session: Session, name: string, args = {}) =>
   session.peer.request('tools/call', { name, arguments: args })

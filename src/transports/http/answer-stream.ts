@@ -7,6 +7,7 @@ import { newCursor, type StreamCursor } from './event-stream.js'
 import { EVENTS_TYPE, mediaType } from './media-type.js'
 import { type MessageSink, pumpMessages } from './message-stream.js'
 import type { Performed } from './operations.js'
+import { readable } from './post-answer.js'
 import { isTransient } from './retries.js'
 import { statusError } from './status-error.js'
 import { sleep, type Timers } from './timers.js'
@@ -57,11 +58,12 @@ export async function followAnswer(first: Performed, ports: AnswerStreamPorts): 
 
 /** Resolves with what cut the stream, if anything did. */
 async function readUntilAnswer(
-  { response, place }: Performed,
+  performed: Performed,
   cursor: StreamCursor,
   { awaited, sink, linger, signal }: AnswerStreamPorts,
 ): Promise<unknown> {
-  const reading = pumpMessages(response.body, cursor, place, sink)
+  const { response, place } = performed
+  const reading = pumpMessages(readable(performed).body, cursor, place, sink)
   try {
     await Promise.race([reading, awaited.arrival])
   } catch (error) {
@@ -91,8 +93,9 @@ async function resume(lastEventId: string, place: string, ports: AnswerStreamPor
     throw lost(place, error)
   }
   const { response } = performed
-  if (response.status === 200 && mediaType(response.header('content-type')) === EVENTS_TYPE)
+  if (response.status === 200 && mediaType(response.header('content-type')) === EVENTS_TYPE) {
     return { stream: performed }
+  }
   const error = await statusError(performed, timers, signal)
   // Whatever the server says now (no such session, not allowed), the first request may have been carried out.
   if (isTransient(response.status) || response.status === 409) return { error }

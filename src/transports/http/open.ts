@@ -52,6 +52,7 @@ export async function openHttp(options: OpenHttpOptions): Promise<Transport> {
     auth: credentials(options, token, hasOwn ? undefined : options.auth, timers),
     configured: configured.fields,
     redirects: options.redirects ?? 'same-origin',
+    timers,
   })
   const settings = { operations, url, timers }
   if (server.type === 'sse') return new SseTransport({ ...settings, warnings: configured.warnings })

@@ -2,8 +2,10 @@ import { type HttpClient, type HttpResponse, placeOf } from '../../environments/
 import { orAborted } from './abortion.js'
 import { buildHeaders, type HeaderField } from './header-fields.js'
 import type { HttpAuth, HttpOperation } from './http-auth.js'
+import { discard } from './read-body.js'
 import { secretsOf } from './redaction.js'
 import { isRedirect, type RedirectPolicy, redirectTarget } from './redirects.js'
+import type { Timers } from './timers.js'
 
 export interface OutgoingOperation {
   readonly method: 'POST' | 'GET' | 'DELETE'
@@ -29,6 +31,7 @@ export interface HttpOperationsOptions {
   readonly auth: HttpAuth
   readonly configured: readonly HeaderField[]
   readonly redirects: RedirectPolicy
+  readonly timers: Timers
 }
 
 /** Sends operations of one server: credentials for each attempt, same-origin redirects, one repetition after a 401. */
@@ -48,7 +51,7 @@ export class HttpOperations {
       const auth = await orAborted(this.#options.auth.headers(operation), outgoing.signal)
       const response = await this.#send(outgoing, url, auth)
       if (isRedirect(response.status)) {
-        response.cancel()
+        void discard(response, this.#options.timers)
         url = redirectTarget(response, url, hops, this.#options.redirects)
         hops += 1
       } else if (
@@ -56,7 +59,7 @@ export class HttpOperations {
         mayRefresh &&
         (await this.#refreshed(operation, response, auth, outgoing))
       ) {
-        response.cancel()
+        void discard(response, this.#options.timers)
         mayRefresh = false
       } else {
         return { response, place: placeOf(url), secrets: secretsOf([...this.#options.configured, ...auth]) }

@@ -4,6 +4,7 @@ import { newCursor, type StreamCursor } from './event-stream.js'
 import { EVENTS_TYPE, mediaType } from './media-type.js'
 import { type MessageSink, pumpMessages } from './message-stream.js'
 import type { Performed } from './operations.js'
+import { readable } from './post-answer.js'
 import { discard } from './read-body.js'
 import { isTransient, retryAfterMs } from './retries.js'
 import { contentTypeError, statusError } from './status-error.js'
@@ -102,7 +103,7 @@ export class StandaloneStream {
       this.#state = 'listening'
       this.#held = true
       const before = cursor.events
-      await pumpMessages(response.body, cursor, place, sink)
+      await pumpMessages(readable(performed).body, cursor, place, sink)
       if (cursor.events > before) this.#told = undefined
       return { stop: false, atLeastMs: 0 }
     }

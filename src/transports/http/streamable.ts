@@ -47,7 +47,7 @@ export class StreamableHttpTransport implements Transport {
   readonly #exchanges = new OpenExchanges()
   readonly #awaited = new AwaitedAnswers()
   readonly #lingering: Lingering
-  readonly #standalone: StandaloneStream
+  #standalone: StandaloneStream | undefined
   #sessionId: string | undefined
   /** The server said that it does not know the session: nothing is sent under it any more. */
   #sessionLost: SessionExpiredError | undefined
@@ -57,12 +57,6 @@ export class StreamableHttpTransport implements Transport {
   constructor(options: StreamableHttpOptions) {
     this.#options = options
     this.#lingering = new Lingering(options.timers)
-    this.#standalone = new StandaloneStream({
-      timers: options.timers,
-      open: (lastEventId, signal) => this.#get(lastEventId, signal),
-      sink: this.#sink({}),
-      warn: (warning) => this.onwarning?.(warning),
-    })
   }
 
   async start(): Promise<void> {
@@ -126,7 +120,7 @@ export class StreamableHttpTransport implements Transport {
       })
     }
     if (answer.kind === 'messages') for (const message of answer.messages) sink.message(message)
-    else if (this.#standalone.listening) return orAborted(awaited.arrival, signal)
+    else if (this.#standalone?.listening) return orAborted(awaited.arrival, signal)
     if (!awaited.came) throw unanswered(request, performed)
   }
 
@@ -166,6 +160,8 @@ export class StreamableHttpTransport implements Transport {
   }
 
   #forgetSession(): void {
+    this.#standalone?.stop()
+    this.#standalone = undefined
     this.#sessionId = undefined
     this.#sessionLost = undefined
   }
@@ -176,7 +172,14 @@ export class StreamableHttpTransport implements Transport {
   }
 
   #listen(): void {
-    if (this.#closing === undefined) this.#standalone.start()
+    if (this.#closing !== undefined || this.#standalone !== undefined) return
+    this.#standalone = new StandaloneStream({
+      timers: this.#options.timers,
+      open: (lastEventId, signal) => this.#get(lastEventId, signal),
+      sink: this.#sink({}),
+      warn: (warning) => this.onwarning?.(warning),
+    })
+    this.#standalone.start()
   }
 
   #sink(on: ReceivedOn): MessageSink {
@@ -196,7 +199,7 @@ export class StreamableHttpTransport implements Transport {
 
   async #end(): Promise<void> {
     const hasSession = this.#sessionId !== undefined && this.#sessionLost === undefined
-    this.#standalone.stop()
+    this.#standalone?.stop()
     this.#lingering.cancelAll()
     this.#exchanges.abortAll(new TransportClosedError('Transport closed', { sent: true }))
     if (hasSession) {

@@ -159,7 +159,8 @@ export class RawSession {
     const answer = await send(url, { headers, body })
     const id = answer.headers['mcp-session-id']
     if (typeof id !== 'string') throw new Error(`no session: ${answer.status} ${answer.text}`)
-    const session = new RawSession(url, { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': revision })
+    const spoken = String((answer.json().result as JsonObject | undefined)?.protocolVersion)
+    const session = new RawSession(url, { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': spoken })
     await session.notify('notifications/initialized')
     return session
   }
