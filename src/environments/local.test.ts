@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,6 +204,16 @@ describe.skipIf(process.platform === 'win32')('ending a tree', () => {
     await eventually(() => expect(watched.stderr().match(/^pids /gm)).toHaveLength(2))
     watched.process.closeStdin()
     expect(await watched.process.exited).toEqual({ code: 0, signal: null })
+    expect(pidsIn(watched.stderr()).filter(isRunning)).toEqual([])
+  })
+
+  it.skipIf(!existsSync('/bin/bash'))('also when that one is a job with a group of its own', async () => {
+    const environment = open({ termGraceMs: 100 })
+    const script = `set -m; "${process.execPath}" "${STUBBORN}" & read line`
+    const watched = await start(environment, { ...sh(script), program: '/bin/bash' })
+    await eventually(() => expect(pidsIn(watched.stderr())).toHaveLength(1))
+    watched.process.closeStdin()
+    await watched.process.exited
     expect(pidsIn(watched.stderr()).filter(isRunning)).toEqual([])
   })
 

@@ -63,7 +63,7 @@ export class LocalEnvironment implements Environment {
    * Raises `ProcessFailedError` (program, cwd and reason named), `CancelledError`, `ClosedError`.
    */
   async spawn(request: SpawnRequest): Promise<EnvironmentProcess> {
-    const cwd = request.cwd ?? process.cwd()
+    const cwd = request.cwd ?? currentFolder()
     this.#journal ??= this.#openJournal()
     const journal = await this.#journal
     const program = await resolveProgram(this.#platform, request.program, request.env, cwd, isFile)
@@ -170,6 +170,14 @@ export class LocalEnvironment implements Environment {
     await Promise.all([...this.#live.keys()].map((running) => running.terminate()))
     this.#notes.stop()
     await this.http.close()
+  }
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new ProcessFailedError('the working directory of this process is gone: name one for the server', { cause })
   }
 }
 
