@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { packageVersion } from '../protocol/index.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
+import { declareConfiguring } from './declare/configuring.js'
 import { declareServing } from './declare/serving.js'
 import { declareUse } from './declare/use.js'
 import type { Load } from './declare/verb.js'
@@ -29,6 +30,7 @@ export function declareProgram(world: CliWorld, outcome: Outcome): Command {
     .exitOverride()
   const verb = runner(program, world, outcome)
   declareServing(program, verb)
+  declareConfiguring(program, verb)
   declareUse(program, verb)
   return program
 }

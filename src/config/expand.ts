@@ -94,5 +94,6 @@ export function inputVariable(id: string): string {
 
 /** Protects a text that must not be expanded, for files whose own format has no variables. */
 export function escapeVariables(text: string): string {
-  return text.replaceAll('${', '$${')
+  // A function, since `$$` means one `$` in a replacement text.
+  return text.replaceAll('${', () => '$${')
 }

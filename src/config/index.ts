@@ -1,21 +1,32 @@
+// What every start needs. `list` is measured against a bare `node`, so the rest is loaded when it is used.
 export { parseCodexConfig } from './codex-config.js'
-export { type AddOutcome, addServer, putServers, removeServer, setEnabled, setTrust } from './edit/servers.js'
+export type { AddOutcome } from './edit/index.js'
 export { type Environment, escapeVariables } from './expand.js'
 export { managedRequirementsFile, reeveHome, userHome } from './home.js'
+export type * from './import/index.js'
 export { type ConfigFile, type LoadConfigOptions, type LoadedConfig, loadConfig } from './load.js'
 export { MASK, maskServer, maskUrl } from './mask.js'
 export type { ShadowedServer } from './merge.js'
 export { nearest } from './nearest.js'
-export { type ExecutorConfig, readExecutorConfig } from './plugins/executor-config.js'
-export {
-  PLUGIN_MANIFESTS,
-  type PluginManifest,
-  type PluginServersSource,
-  readPluginManifest,
-} from './plugins/manifest.js'
-export { type PluginPlace, type PluginServers, readPluginServers } from './plugins/servers.js'
+export type * from './plugins/index.js'
+export { findProject, PROJECT_CONFIG, type Project, realPath, shellWord } from './project.js'
 export type { Requirements, ServerIdentity, ServerMatcher, ValueMatcher } from './requirements.js'
+export { configSchema } from './schema/sections.js'
 export * from './server.js'
 export type { OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 export type { Position, Raw, RawTable } from './source/raw.js'
-export { fullEntry, referenceGetEntry, referenceListEntry, type StaticAuthStatus, staticAuthStatus } from './view.js'
+export {
+  fullEntry,
+  referenceGetEntry,
+  referenceListEntry,
+  type StaticAuthStatus,
+  staticAuthStatus,
+  variablesCell,
+} from './view.js'
+
+/** Edits of `config.toml`: `addServer`, `putServers`, `removeServer`, `setEnabled`, `setTrust`. */
+export const editing = () => import('./edit/index.js')
+/** Servers of other clients: `findClientServers`, `planImport`. */
+export const importing = () => import('./import/index.js')
+/** What plugins and executors declare: `readPluginManifest`, `readPluginServers`, `readExecutorConfig`. */
+export const plugins = () => import('./plugins/index.js')

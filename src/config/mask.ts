@@ -44,10 +44,14 @@ function maskValues(values: Readonly<Record<string, string>>): Readonly<Record<s
   return masked
 }
 
+/** A long part of a path that no person would choose: some services put the key there. */
+const SECRET_SEGMENT = /(?<=\/)(?=[^/?#]*[0-9])(?=[^/?#]*[A-Z])(?=[^/?#]*[a-z])[A-Za-z0-9_=-]{32,}(?=$|[/?#])/g
+
 /** Masks user info and the parameters whose names say that they are secret. A text that is no URL is kept, tokens aside. */
 export function maskUrl(url: string): string {
   return maskTokens(
     url
+      .replace(SECRET_SEGMENT, MASK)
       .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i, `$1${MASK}@`)
       .replace(/([?&#])([^=&#]+)=([^&#]*)/g, (whole, mark: string, name: string, value: string) =>
         SECRET_NAME.test(name) && !ONLY_VARIABLES.test(value) ? `${mark}${name}=${MASK}` : whole,

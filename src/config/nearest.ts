@@ -1,6 +1,9 @@
 /** Longer words are no typing slips, and the distance is quadratic. */
 const LONGEST_WORD = 80
 
+/** A word that was not finished is close to what it begins. */
+const SHORTEST_BEGINNING = 3
+
 /**
  * The candidate that a mistyped word most likely means, or undefined when none is close. Case, `-` and `_` don't count,
  * so `startupTimeoutSec` finds `startup_timeout_sec`. Ties go to the earlier candidate.
@@ -17,7 +20,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let bestDistance = allowedSlips(plain) + 1
   for (const candidate of candidates) {
     if (candidate.length > LONGEST_WORD || candidate === word) continue
-    const distance = editDistance(plain, plainForm(candidate))
+    const form = plainForm(candidate)
+    const distance = plain.length >= SHORTEST_BEGINNING && form.startsWith(plain) ? 1 : editDistance(plain, form)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

@@ -10,9 +10,7 @@ import {
 } from '../../src/catalog/index.js'
 import {
   parseCodexConfig,
-  readExecutorConfig,
-  readPluginManifest,
-  readPluginServers,
+  plugins,
   referenceGetEntry,
   referenceListEntry,
   type ServerConfig,
@@ -22,6 +20,8 @@ import { ConfigError, RequiredServersFailedError, ToolDisabledError } from '../.
 import { codexNaming, serverKey } from '../../src/identity/index.js'
 import { httpConfig, stdioConfig } from '../fixtures/server-config.js'
 import { oursOf, vectorCases } from './cases.js'
+
+const { readExecutorConfig, readPluginManifest, readPluginServers } = await plugins()
 
 const FILE = 'config-servers.json'
 
@@ -283,7 +283,7 @@ function fail(message: string): never {
 }
 
 function pluginPolicy({ toml, roots, installations, tools = [] }: Of<'pluginPolicy'>): unknown {
-  const { plugins } = parseCodexConfig(toml)
+  const { plugins: overlays } = parseCodexConfig(toml)
   const places =
     roots ?? (installations ?? []).map((environmentId) => ({ rootId: 'notesplug@demo-market', environmentId }))
   const perEnvironment = places.map(({ rootId, environmentId }, order) => {
@@ -293,7 +293,7 @@ function pluginPolicy({ toml, roots, installations, tools = [] }: Of<'pluginPoli
         source: selectedPlugin(rootId, order),
         config: stdioConfig({}, { environmentId }),
       },
-      plugins,
+      overlays,
     )
     const offered = tools.filter((tool) => isToolEnabled(config, tool))
     return [

@@ -56,7 +56,9 @@ export function findServers({ root }: SourceDocument): ForeignServers | undefine
   if (!isTable(root.mcp)) return undefined
   // VS Code's settings once held the same under `mcp`.
   if (isTable(root.mcp.servers)) return { shape: 'servers', at: ['mcp', 'servers'], servers: root.mcp.servers }
-  return { shape: 'opencode', at: ['mcp'], servers: root.mcp }
+  // Gemini CLI has settings of another kind under that name.
+  const hasEntries = Object.values(root.mcp).some(isTable)
+  return hasEntries ? { shape: 'opencode', at: ['mcp'], servers: root.mcp } : undefined
 }
 
 /** Translates a table of servers; `found.at` may lie anywhere in the file. */
@@ -82,7 +84,7 @@ export function translateServers(
     servers[name] = one.entry
     problems.push(...one.notes.map((note) => problemOf(source, found.at, name, note, strict)))
   }
-  switchOff(source.root.mcp, servers)
+  if (found.shape === 'mcpServers') switchOff(source.root.mcp, servers)
   return { document: asOurs(source, found.at, servers, translated), problems }
 }
 

@@ -1,0 +1,1 @@
+export { type AddOutcome, addServer, putServers, removeServer, setEnabled, setTrust } from './servers.js'

@@ -1,0 +1,3 @@
+export { CLIENTS, type ClientId, type ClientWorld } from './clients.js'
+export { type FoundServer, type FoundServers, findClientServers } from './find.js'
+export { entriesOf, type ImportDecision, type ImportOptions, type ImportOutcome, planImport } from './plan.js'
