@@ -7,66 +7,42 @@ type Members = Readonly<Record<string, unknown>>
 export interface JsonLines {
   /** The result; a JSON-RPC error, or the end of the program, rejects. */
   request(method: string, params: Members): Promise<Members>
-  notify(method: string, params?: Members): void
-  /** The params of the next notification of this method, or of one that came before and was not taken yet. */
-  notification(method: string): Promise<Members>
+  notify(method: string): void
 }
 
-export interface JsonLinesOptions {
-  /** Written into every frame; `app-server` of Codex leaves it out. */
-  readonly jsonrpc?: '2.0'
-  /** Answers what the program asks; it gets the params and returns the result. */
-  readonly answer?: (method: string, params: Members) => Members
-}
-
-export function speakJsonLines(program: Program, { jsonrpc, answer }: JsonLinesOptions = {}): JsonLines {
+/** `jsonrpc` is written into every frame; `app-server` of Codex leaves it out. What the program asks is refused. */
+export function speakJsonLines(program: Program, { jsonrpc }: { readonly jsonrpc?: '2.0' } = {}): JsonLines {
   const pending = new Map<number, (outcome: Members | Error) => void>()
-  const arrived = new Map<string, Members[]>()
-  const awaited = new Map<string, ((outcome: Members | Error) => void)[]>()
   let ended: Error | undefined
   let lastId = 0
 
   const write = (frame: Members) =>
-    program.child.stdin.write(`${JSON.stringify({ ...(jsonrpc && { jsonrpc }), ...frame })}\n`)
-  const settled = (register: (settle: (outcome: Members | Error) => void) => void) =>
-    new Promise<Members>((resolve, reject) => {
-      if (ended) return reject(ended)
-      register((outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
-    })
+    void program.child.stdin.write(`${JSON.stringify({ ...(jsonrpc && { jsonrpc }), ...frame })}\n`)
 
   createInterface({ input: program.child.stdout }).on('line', (line) => {
-    const frame: Members = JSON.parse(line)
-    const { id, method } = frame
-    if (typeof method === 'string') {
-      const params = membersOf(frame.params)
-      if (id !== undefined) return void write({ id, result: answer?.(method, params) ?? {} })
-      const waiting = awaited.get(method)?.shift()
-      if (waiting) waiting(params)
-      else arrived.set(method, [...(arrived.get(method) ?? []), params])
+    const { id, method, result, error }: Members = JSON.parse(line)
+    if (method !== undefined) {
+      if (id !== undefined) write({ id, error: { code: -32601, message: `no method '${method}'` } })
     } else if (typeof id === 'number') {
-      const { result, error } = frame
       pending.get(id)?.(error === undefined ? membersOf(result) : new Error(JSON.stringify(error)))
       pending.delete(id)
     }
   })
-  void program.exited.finally(() => {
+  const end = () => {
     ended = new Error(`the program ended\n${program.stderr()}`)
-    for (const settle of [...pending.values(), ...[...awaited.values()].flat()]) settle(ended)
-  })
+    for (const settle of pending.values()) settle(ended)
+  }
+  void program.exited.then(end, end)
 
   return {
     request: (method, params) =>
-      settled((settle) => {
+      new Promise((resolve, reject) => {
+        if (ended) return reject(ended)
         lastId += 1
-        pending.set(lastId, settle)
+        pending.set(lastId, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
         write({ id: lastId, method, params })
       }),
-    notify: (method, params) => void write({ method, ...(params && { params }) }),
-    notification: (method) => {
-      const earlier = arrived.get(method)?.shift()
-      if (earlier) return Promise.resolve(earlier)
-      return settled((settle) => awaited.set(method, [...(awaited.get(method) ?? []), settle]))
-    },
+    notify: (method) => write({ method }),
   }
 }
 
