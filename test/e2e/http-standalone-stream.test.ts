@@ -116,6 +116,31 @@ describe('the standalone stream', () => {
     },
   )
 
+  it('does not ask again for an event over the limit', async () => {
+    const timers = new ManualTimers()
+    await using server = await startServer({
+      GET: (turn) => {
+        turn.stream()
+        if (turn.earlier > 0) return
+        turn.event({ jsonrpc: '2.0', method: 'notifications/x' }, { id: 'e1' })
+        const more = () => {
+          while (!turn.response.destroyed && turn.response.write('x'.repeat(65_536)));
+        }
+        turn.response.write('data: ')
+        turn.response.on('drain', more)
+        more()
+      },
+    })
+    await using session = await openSession(server.url, { timers })
+    await session.initialize()
+    await timers.waitingFor(1000)
+    expect(session.warnings).toMatchObject([{ code: 'limit_exceeded', place: server.url }])
+    timers.advance(1000)
+    await expect
+      .poll(() => server.of('GET').map(({ headers }) => headers['last-event-id']))
+      .toEqual([undefined, undefined])
+  })
+
   it('starts over with short pauses after a stream that lived long', async () => {
     const timers = new ManualTimers()
     const turns: Turn[] = []

@@ -24,8 +24,8 @@ const OUTPUT = 64 * 1024
  */
 export async function runHeadersHelper(helper: HeadersHelper): Promise<readonly HeaderField[]> {
   const { spawn, cwd, label, timers } = helper
-  const process = await spawn({
-    ...shell(helper.command),
+  const child = await spawn({
+    ...shell(helper),
     env: definedOnly(helper.env),
     label: `${label} http_headers_helper`,
     ...(cwd !== undefined && { cwd }),
@@ -35,20 +35,20 @@ export async function runHeadersHelper(helper: HeadersHelper): Promise<readonly 
   let failure: Error | undefined
   const stop = (error: Error) => {
     failure ??= error
-    void process.terminate()
+    void child.terminate()
   }
-  process.onstdout = (chunk) => {
+  child.onstdout = (chunk) => {
     size += chunk.length
     if (size > OUTPUT) stop(new LimitExceededError(`the output of ${nameOf(label)} in bytes`, OUTPUT, at(label)))
     else chunks.push(chunk)
   }
-  process.onstderr = () => {}
+  child.onstderr = () => {}
   const stopWaiting = timers.after(TIME, () => stop(new OperationTimeoutError(nameOf(label), TIME)))
-  process.closeStdin()
-  const exit = await process.exited
+  child.closeStdin()
+  const exit = await child.exited
   stopWaiting()
   // Also ends what the command left behind.
-  await process.terminate()
+  await child.terminate()
   if (failure !== undefined) throw failure
   if (exit.code !== 0) {
     const how = exit.code === null ? `signal ${exit.signal}` : `exit code ${exit.code}`
@@ -73,10 +73,9 @@ function readHeaders(text: string, label: string): readonly HeaderField[] {
   return fields
 }
 
-function shell(command: string): { readonly program: string; readonly args: readonly string[] } {
-  if (process.platform === 'win32')
-    return { program: process.env.ComSpec ?? 'cmd.exe', args: ['/d', '/s', '/c', command] }
-  return { program: '/bin/sh', args: ['-c', command] }
+function shell({ command, env }: HeadersHelper): { readonly program: string; readonly args: readonly string[] } {
+  if (process.platform !== 'win32') return { program: '/bin/sh', args: ['-c', command] }
+  return { program: env.ComSpec ?? 'cmd.exe', args: ['/d', '/s', '/c', command] }
 }
 
 function definedOnly(env: HeadersHelper['env']): Record<string, string> {

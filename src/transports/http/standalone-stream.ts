@@ -1,4 +1,4 @@
-import { ReeveError, SessionExpiredError, TransportClosedError } from '../../errors.js'
+import { LimitExceededError, SessionExpiredError, TransportClosedError } from '../../errors.js'
 import { BackOff } from './back-off.js'
 import { newCursor, type StreamCursor } from './event-stream.js'
 import { EVENTS_TYPE, mediaType } from './media-type.js'
@@ -39,6 +39,8 @@ export class StandaloneStream {
   #state: 'new' | 'opening' | 'listening' | 'over' = 'new'
   /** It was open at least once: so the server has such a stream. */
   #held = false
+  /** Since when it is open, in this attempt. */
+  #openedAt: number | undefined
   #told: string | undefined
 
   constructor(ports: StandaloneStreamPorts) {
@@ -66,12 +68,12 @@ export class StandaloneStream {
     const backOff = new BackOff(BACK_OFF.firstMs, BACK_OFF.capMs, timers)
     const cursor = newCursor()
     while (!signal.aborted) {
-      const startedAt = timers.now()
+      this.#openedAt = undefined
       const attempt = await this.#attempt(cursor, signal)
       if (signal.aborted) return
       if (attempt.stop) break
       this.#state = 'opening'
-      if (timers.now() - startedAt >= LONG_LIVED) backOff.reset()
+      if (this.#livedLong()) backOff.reset()
       const asked = Math.max(attempt.atLeastMs, cursor.retryMs ?? 0)
       await sleep(timers, backOff.next(Math.min(asked, LONGEST_PAUSE)), signal)
     }
@@ -85,9 +87,10 @@ export class StandaloneStream {
     } catch (error) {
       if (signal.aborted) return STOP
       this.#tell(error)
-      // A lost connection, or an event over the limit: the next stream may be better. The rest won't change by itself.
-      const passing =
-        error instanceof TransportClosedError || (error instanceof ReeveError && error.code === 'limit_exceeded')
+      // Behind the last event stands one over the limit: asking for it again would never end.
+      if (error instanceof LimitExceededError) cursor.lastEventId = undefined
+      // The next stream may be better after these two; anything else does not change by itself.
+      const passing = error instanceof TransportClosedError || error instanceof LimitExceededError
       return passing ? { stop: false, atLeastMs: 0 } : STOP
     }
   }
@@ -102,9 +105,13 @@ export class StandaloneStream {
       }
       this.#state = 'listening'
       this.#held = true
+      this.#openedAt = timers.now()
       const before = cursor.events
-      await pumpMessages(readable(performed).body, cursor, place, sink)
-      if (cursor.events > before) this.#told = undefined
+      try {
+        await pumpMessages(readable(performed).body, cursor, place, sink)
+      } finally {
+        if (cursor.events > before) this.#told = undefined
+      }
       return { stop: false, atLeastMs: 0 }
     }
     if (status === 405 || (status === 404 && !this.#held)) {
@@ -119,6 +126,10 @@ export class StandaloneStream {
     if (status !== 409 && !isTransient(status)) throw error
     this.#tell(error)
     return { stop: false, atLeastMs: retryAfterMs(error.data?.retryAfter) }
+  }
+
+  #livedLong(): boolean {
+    return this.#openedAt !== undefined && this.#ports.timers.now() - this.#openedAt >= LONG_LIVED
   }
 
   #tell(error: unknown): void {
