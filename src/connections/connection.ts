@@ -60,6 +60,7 @@ export class Connection {
   readonly #warnings: Warnings
   readonly #activity = new Activity()
   readonly #host: OperationHost
+  readonly #callHost: OperationHost
 
   constructor(options: ConnectionOptions) {
     const { server, timers, random, keep } = options
@@ -75,6 +76,8 @@ export class Connection {
     this.#relister = new Relister(timers, (part) => this.#relist(part), options.debounce)
     this.#lifecycle = this.#lifecycleWith(random)
     this.#host = this.#operationHost()
+    const renew: OperationHost['renew'] = (expired) => this.#lifecycle.keeper.renew(expired)
+    this.#callHost = { ...this.#host, rebuilds: false, renew }
   }
 
   get state(): ConnectionState {
@@ -140,7 +143,7 @@ export class Connection {
    * server may define the tool otherwise, so the caller checks again first.
    */
   async call(route: ConnectionRoute, params: JsonObject, { origin, ...options }: RequestOptions): Promise<JsonObject> {
-    return runOperation({ ...this.#host, rebuilds: false }, 'tools/call', params, options, { origin, route })
+    return runOperation(this.#callHost, 'tools/call', params, options, { origin, route })
   }
 
   /** Counts as work until the returned function is called: a retired connection waits for it. */
@@ -155,6 +158,7 @@ export class Connection {
 
   /** Closes once the work under way is over, or after `boundMs`. */
   async retire(boundMs: number): Promise<void> {
+    this.#lifecycle.retire()
     await new Promise<void>((resolve) => {
       const timer = this.#recipe.timers.after(boundMs, resolve)
       void this.#activity.idle().then(() => {
@@ -224,14 +228,13 @@ export class Connection {
   }
 
   async #notify(method: string, params: JsonObject | undefined): Promise<void> {
-    const { keeper } = this.#lifecycle
-    const session = keeper.current
+    const session = this.#lifecycle.keeper.current
     if (session === undefined) throw new NotConnectedError(this.server.key)
     try {
       await session.notify(method, params)
     } catch (error) {
       if (!(error instanceof SessionExpiredError)) throw error
-      const next = await keeper.renew(session)
+      const next = await this.#lifecycle.renewed(session)
       await next.notify(method, params)
     }
   }
@@ -274,7 +277,7 @@ export class Connection {
       rebuilds: true,
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
-      renew: (expired) => lifecycle.keeper.renew(expired),
+      renew: (expired) => lifecycle.renewed(expired),
       // The pipes of a process that no longer reads are of no use; an HTTP server may only have lost one exchange.
       giveUp: (session) => (this.server.config.transport.type === 'stdio' ? session.close() : Promise.resolve()),
     }

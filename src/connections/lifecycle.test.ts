@@ -147,6 +147,20 @@ describe('a server that is up', () => {
     expect(harness.state.state).toBe('ready')
   })
 
+  it('is not started again when it ends while it is retired', async () => {
+    const hang: Script = () => new Promise(() => {})
+    const harness = await new ConnectionHarness({ scripts: [{ 'tools/call': hang }] }).up()
+    const call = harness.request('tools/call', { name: 'a' })
+    await harness.server.saw('tools/call')
+    const retired = harness.connection.retire(10_000)
+    await harness.server.crash()
+    await expect(call).rejects.toMatchObject({ code: 'transport_closed' })
+    await retired
+    await harness.timers.advance(60_000)
+    expect(harness.state.state).toBe('closed')
+    expect(harness.attempts).toHaveLength(1)
+  })
+
   it('finishes the work under way when it is retired, for 10 seconds at most', async () => {
     const hang: Script = () => new Promise(() => {})
     const harness = await new ConnectionHarness({ scripts: [{ 'tools/call': hang }] }).up()

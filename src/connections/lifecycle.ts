@@ -29,6 +29,7 @@ export class Lifecycle {
   readonly #lifetime = new AbortController()
   #state: ConnectionState
   #wasUp = false
+  #retired = false
   /** Attempts that failed since it was up. */
   #failures = 0
   #startup: { readonly abort: AbortController; readonly outcome: Promise<ConnectionState> } | undefined
@@ -38,7 +39,7 @@ export class Lifecycle {
     this.#recipe = recipe
     this.#hooks = hooks
     this.#backoff = new Backoff(recipe.timers, random)
-    this.#keeper = new SessionKeeper(recipe, this.#lifetime.signal, (handshake) => this.#renewed(handshake))
+    this.#keeper = new SessionKeeper(recipe, this.#lifetime.signal, (handshake) => this.#agreedAnew(handshake))
     this.#state = Object.freeze({ state: 'idle', since: recipe.timers.now() })
   }
 
@@ -86,6 +87,16 @@ export class Lifecycle {
     return session
   }
 
+  /** A session in the place of an expired one; a restarted one when the connection ended meanwhile. */
+  async renewed(expired: Session): Promise<Session> {
+    try {
+      return await this.#keeper.renew(expired)
+    } catch (error) {
+      if (this.#state.state === 'ready') throw error
+      return this.demand()
+    }
+  }
+
   cancelStartup(): void {
     if (this.#state.state !== 'starting' && this.#state.state !== 'waiting') return
     this.#stopTrying()
@@ -100,9 +111,18 @@ export class Lifecycle {
     this.#to({ state: 'closed', since: this.#now() })
   }
 
+  /** From now on the end of the session is the end of the connection. */
+  retire(): void {
+    this.#retired = true
+  }
+
   /** A session ended without being asked to. */
   ended(session: Session, closed: TransportClosed): void {
     if (!this.#keeper.lost(session)) return
+    if (this.#retired) {
+      this.close()
+      return
+    }
     const { key } = this.#recipe.server
     const text = closed.error === undefined ? 'Transport closed' : `Transport closed: ${closed.error.message}`
     this.#waitToRestart(new TransportClosedError(text, { key, sent: true, cause: closed.error }))
@@ -148,7 +168,7 @@ export class Lifecycle {
     this.#to({ state: 'waiting', since: this.#now(), error, retryAt: this.#now() + delay, failures })
   }
 
-  #renewed(handshake: Handshake): void {
+  #agreedAnew(handshake: Handshake): void {
     if (this.#state.state === 'ready') this.#state = Object.freeze({ ...this.#state, handshake })
     this.#hooks.onRenewed()
   }

@@ -94,6 +94,29 @@ describe('a published set', () => {
   })
 })
 
+describe('a listener that throws', () => {
+  it('breaks nothing of the connections', async () => {
+    const thrown: unknown[] = []
+    const taken = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', (error) => thrown.push(error))
+    try {
+      const harness = await new ManagerHarness({
+        onEvent: () => {
+          throw new Error('in the listener')
+        },
+        scripts: { s: listing(tool('a')) },
+      }).up(stdioServer('s'))
+      await settle()
+      expect(harness.manager.statuses()).toMatchObject([{ status: 'connected', tools: 1 }])
+      expect(thrown).toContainEqual(new Error('in the listener'))
+    } finally {
+      process.removeAllListeners('uncaughtException')
+      for (const listener of taken) process.on('uncaughtException', listener)
+    }
+  })
+})
+
 describe('a replaced set', () => {
   const tools = { ...listing(tool('a'), tool('b')) }
 
@@ -355,6 +378,15 @@ describe('one server, asked for by key', () => {
     await expect(harness.manager.ready(serverKey('x'))).rejects.toMatchObject({ code: 'unknown_server' })
     await expect(harness.manager.ready(serverKey('s', 'devbox'))).rejects.toMatchObject({ code: 'unknown_server' })
     await expect(harness.manager.ready(serverKey('off'))).rejects.toMatchObject({ code: 'server_disabled' })
+  })
+
+  it('is the one of the set that is published meanwhile', async () => {
+    const harness = new ManagerHarness({ scripts: { s: (attempt) => (attempt === 0 ? HANGING : {}) } })
+    harness.manager.replace([stdioServer('s')])
+    const ready = harness.manager.ready(serverKey('s'))
+    await settle()
+    harness.manager.replace([stdioServer('s', {}, { command: 'other' })])
+    expect(await (await ready).request('ping', undefined)).toEqual({})
   })
 
   it('is started again when its startup was cancelled', async () => {

@@ -32,7 +32,7 @@ export interface ManagerOptions {
   readonly graceMs?: number
   /** Absent: every question of a server gets method-not-found. */
   readonly onRequest?: ServerRequestHandler
-  /** Must not throw. */
+  /** What it throws becomes an uncaught exception of the process. */
   readonly onEvent?: (event: ConnectionEvent) => void
   /** Tells two handles of one environment id apart. */
   readonly environmentHandle?: (server: EffectiveServer) => string | undefined
@@ -57,10 +57,9 @@ export class ConnectionManager {
   #closed: Promise<void> | undefined
 
   constructor(options: ManagerOptions) {
-    const emit = (event: ConnectionEvent) => options.onEvent?.(event)
     this.#options = options
-    this.#report = new StartupReport(emit)
-    this.#watch = new OfferWatch(emit)
+    this.#report = new StartupReport((event) => this.#emit(event))
+    this.#watch = new OfferWatch((event) => this.#emit(event))
     this.#set = new ConnectionSet([], this.#newGrace())
     this.#publishedAt = options.pool.timers.now()
   }
@@ -116,7 +115,15 @@ export class ConnectionManager {
    * @throws {UnknownServerError | ServerDisabledError | StartupFailedError | CancelledError | ClosedError}
    */
   async ready(key: ServerKey, signal?: AbortSignal): Promise<ReadyClient> {
-    return this.#lease(key).ready(signal)
+    for (;;) {
+      const lease = this.#lease(key)
+      try {
+        return await lease.ready(signal)
+      } catch (error) {
+        // Another set may have been published meanwhile, with another connection to this server.
+        if (!(error instanceof ClosedError) || this.#lease(key) === lease) throw error
+      }
+    }
   }
 
   /** One server as it is once it is up; as `ready`. */
@@ -208,7 +215,18 @@ export class ConnectionManager {
       this.#report.changed(view.key, news.state)
       this.#watch.changed(view)
     } else {
-      this.#options.onEvent?.(eventOf(view.key, news))
+      this.#emit(eventOf(view.key, news))
+    }
+  }
+
+  /** A listener that throws is told so where nothing of ours is in the middle of something. */
+  #emit(event: ConnectionEvent): void {
+    try {
+      this.#options.onEvent?.(event)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
     }
   }
 

@@ -1,6 +1,7 @@
 import { ProtocolViolationError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, type JsonValue, LIMITS, type Peer } from '../protocol/index.js'
+import { deepFreeze } from './freeze.js'
 import type { ClientProfile } from './types.js'
 
 /** What the two sides agreed on. Values as the server sent them. */
@@ -39,13 +40,13 @@ export async function negotiate(
       { key, place: 'initialize result protocolVersion' },
     )
   }
-  return {
+  return deepFreeze({
     protocolVersion,
     // As the reference fills in what a server leaves out (connections, 5).
     serverInfo: isObject(serverInfo) ? serverInfo : { name: key.name, version: '' },
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
-  }
+  })
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

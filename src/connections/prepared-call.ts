@@ -30,7 +30,7 @@ export interface CallPayload {
 export interface CallRunOptions extends RequestOptions {
   /**
    * Runs inside the catalog lease, before anything is sent and outside the timeout; what it returns is sent. Does not
-   * run when the tool has changed.
+   * run when the tool has changed; runs again when the server went away before the call left.
    */
   readonly prepare?: () => Promise<CallPayload>
 }
@@ -74,7 +74,7 @@ export class PreparedCall {
 
   async #runOnce(payload: CallPayload, { prepare, ...options }: CallRunOptions): Promise<JsonObject> {
     const { connection, route } = this.#lease
-    await connection.ready(route, options.signal)
+    if (connection.state.state !== 'ready') await connection.ready(route, options.signal)
     const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, options.signal)
     try {
       const { arguments: args, _meta } = prepare === undefined ? payload : await prepare()

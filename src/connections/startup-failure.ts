@@ -101,7 +101,7 @@ function authText(key: ServerKey, environmentId: string, again: boolean): string
 
 function timeoutText(key: ServerKey, timeoutMs: number): string {
   return (
-    `MCP client for \`${key.name}\` timed out after ${Math.floor(timeoutMs / 1000)} seconds. ` +
+    `MCP client for \`${key.name}\` timed out after ${timeoutMs < 1000 ? timeoutMs / 1000 : Math.floor(timeoutMs / 1000)} seconds. ` +
     `Add or adjust \`startup_timeout_sec\` in your config.toml:\n[${tablePath(key)}]\nstartup_timeout_sec = XX`
   )
 }

@@ -87,10 +87,11 @@ describe('the tools of a server', () => {
 
 describe('other items of a server', () => {
   it('are kept as they are when they are objects at all', () => {
-    const { items, warnings } = wellFormedItems([{ uri: 1 }, 'x', { odd: true }], KEY, 'resources')
+    const { items, warnings } = wellFormedItems([{ uri: 1 }, 'x', { odd: true }, { a: nested(1000) }], KEY, 'resources')
     expect(items).toEqual([{ uri: 1 }, { odd: true }])
     expect(warnings.map((warning) => warning.message)).toEqual([
       "MCP server 's': resources number 2 is no object; left out",
+      "MCP server 's': resources number 4 is nested deeper than 256 levels; left out",
     ])
   })
 })

@@ -34,10 +34,14 @@ export function wellFormedTools(items: readonly JsonValue[], key: ServerKey): We
 
 /** Resources, templates and prompts: whatever is an object is kept. */
 export function wellFormedItems(items: readonly JsonValue[], key: ServerKey, what: string): WellFormed {
-  const warnings = items.flatMap((item, index) =>
-    isObject(item) ? [] : [warning(key, `${what}[${index}]`, `${what} number ${index + 1} is no object; left out`)],
-  )
-  return { items: items.filter(isObject), warnings }
+  const kept: JsonObject[] = []
+  const warnings: ReeveError[] = []
+  for (const [index, item] of items.entries()) {
+    const fault = isObject(item) ? depthFault(item) : 'is no object'
+    if (isObject(item) && fault === undefined) kept.push(item)
+    else warnings.push(warning(key, `${what}[${index}]`, `${what} number ${index + 1} ${fault}; left out`))
+  }
+  return { items: kept, warnings }
 }
 
 interface Fault {
@@ -55,7 +59,8 @@ function toolFault(tool: JsonValue, names: ReadonlySet<string>): Fault | undefin
   if (outputSchema !== undefined && !isObject(outputSchema)) {
     return leftOut(name, 'has an output schema that is no object')
   }
-  if (isDeeperThan(tool, DEEPEST)) return leftOut(name, `is nested deeper than ${DEEPEST} levels`)
+  const depth = depthFault(tool)
+  if (depth !== undefined) return leftOut(name, depth)
   if (name.length <= LONG_NAME) return undefined
   return { fatal: false, warning: (key) => longName(key, name) }
 }
@@ -78,6 +83,10 @@ function longName(key: ServerKey, name: string): ReeveError {
 
 function warning(key: ServerKey, place: string, message: string): ReeveError {
   return new ProtocolViolationError(`MCP server '${key.name}': ${message}`, { key, place })
+}
+
+function depthFault(item: JsonObject): string | undefined {
+  return isDeeperThan(item, DEEPEST) ? `is nested deeper than ${DEEPEST} levels` : undefined
 }
 
 /** Level by level, since a recursive walk is what too deep a value would break. */
