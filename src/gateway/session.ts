@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FromServer } from '../connections/index.js'
-import { ReeveError, RpcError } from '../errors.js'
+import { ClosedError, ReeveError, RpcError } from '../errors.js'
 import { type InboundRequest, type JsonObject, Peer, RPC, type Transport } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
 import { eraOf, negotiate, type Revision, refuseDiscovery } from './eras.js'
@@ -17,12 +18,14 @@ export interface GatewaySessionOptions {
   readonly version: string
   /** Milliseconds that `initialize` waits for servers, whose instructions it carries. Default 1500. */
   readonly settleMs?: number
+  /** Faults of clients and transports. What happens to servers is told by the events of the thread that is started. */
   readonly onWarning: (warning: Error) => void
 }
 
 type State =
   | { readonly kind: 'new' }
-  | { readonly kind: 'starting'; readonly relay: Promise<Relay> }
+  /** `serving` resolves when requests can be answered. */
+  | { readonly kind: 'starting'; readonly relay: Promise<Relay>; readonly serving: Promise<Relay> }
   | { readonly kind: 'serving'; readonly relay: Relay; readonly client: JsonObject; readonly revision: Revision }
   | { readonly kind: 'closed' }
 
@@ -84,27 +87,43 @@ export class GatewaySession {
     if (eraOf({ method, params }) === 'discovery') throw discoveryRefused()
     if (method === 'ping') return {}
     if (method === 'initialize') return this.#initialize(params)
-    if (this.#state.kind !== 'serving') throw new RpcError(RPC.invalidRequest, 'Invalid Request: initialize first')
+    const relay = await this.#servingRelay()
     // A client that asks is ready, whether it said so or forgot to.
-    this.#begin(this.#state.relay)
-    return this.#state.relay.answer(method, params, request)
+    this.#begin(relay)
+    return relay.answer(method, params, request)
+  }
+
+  /** Scripts send everything at once: what comes while the servers start waits until `initialize` was answered. */
+  async #servingRelay(): Promise<Relay> {
+    if (this.#state.kind === 'serving') return this.#state.relay
+    if (this.#state.kind !== 'starting') throw new RpcError(RPC.invalidRequest, 'Invalid Request: initialize first')
+    const relay = await this.#state.serving
+    await setImmediate()
+    return relay
   }
 
   async #initialize(params: JsonObject): Promise<JsonObject> {
     if (this.#state.kind !== 'new') throw new RpcError(RPC.invalidRequest, 'Invalid Request: already initialized')
     const revision = negotiate(requiredText(params, 'protocolVersion'))
     const profile = profileOf(params)
-    const starting = this.#startRelay(profile)
-    this.#state = { kind: 'starting', relay: starting }
-    const relay = await starting.catch((error: unknown) => {
+    const relay = this.#startRelay(profile)
+    const serving = this.#serve(relay, profile.clientInfo, revision)
+    this.#state = { kind: 'starting', relay, serving }
+    return this.#introduce((await serving).thread, revision)
+  }
+
+  async #serve(starting: Promise<Relay>, client: JsonObject, revision: Revision): Promise<Relay> {
+    try {
+      const relay = await starting
+      await this.#settle(relay.thread)
+      if (this.#state.kind !== 'starting') throw new ClosedError('the session')
+      this.#state = { kind: 'serving', relay, client, revision }
+      this.#transport.protocolVersion?.(revision)
+      return relay
+    } catch (error) {
       if (this.#state.kind === 'starting') this.#state = { kind: 'new' }
       throw error
-    })
-    await this.#settle(relay.thread)
-    if (this.#state.kind !== 'starting') throw new RpcError(RPC.internalError, 'the session has ended')
-    this.#state = { kind: 'serving', relay, client: profile.clientInfo, revision }
-    this.#transport.protocolVersion?.(revision)
-    return this.#introduce(relay.thread, revision)
+    }
   }
 
   #introduce(thread: Thread, revision: Revision): JsonObject {
@@ -147,10 +166,8 @@ export class GatewaySession {
   }
 
   #notified(method: string): void {
-    if (this.#state.kind !== 'serving') return
-    const { relay } = this.#state
-    if (method === 'notifications/initialized') this.#begin(relay)
-    if (method === 'notifications/roots/list_changed') relay.thread.rootsChanged().catch(this.#warn)
+    if (method === 'notifications/initialized') this.#servingRelay().then((relay) => this.#begin(relay), nothing)
+    if (method === 'notifications/roots/list_changed') this.thread?.rootsChanged().catch(this.#warn)
   }
 
   #begin(relay: Relay): void {
@@ -161,7 +178,6 @@ export class GatewaySession {
   #onEvent(event: ThreadEvent): void {
     if (event.type === 'inventory_changed') this.#announcements.listChanged(event.what)
     else if (event.type === 'notification') this.#announcements.notification(event.notification)
-    else if (event.type === 'warning') this.#warn(new ReeveError(event.code, event.message, { key: event.key }))
   }
 
   /** Progress of the client on a server's request, under the token that the server gave. */

@@ -52,26 +52,24 @@ export class ToolsRelay {
     const offer = await (this.#newest ?? this.#renew())
     const tool = offer.tools.get(name)
     try {
-      if (tool !== undefined) return await run(offer, tool)
+      if (tool !== undefined && this.#isAsShown(tool)) return await run(offer, tool)
     } catch (error) {
       if (!isOutdated(error)) throw error
     }
     const fresh = await this.#renew()
-    return run(fresh, this.#unchanged(name, fresh))
+    return run(fresh, this.#required(name, fresh))
   }
 
-  /** The tool in a newer step, if it still is what the client was shown. */
-  #unchanged(name: string, fresh: Offer): StepTool {
-    const tool = fresh.tools.get(name)
-    const shown = this.#shown?.tools.get(name)
-    if (tool === undefined) throw unknownTool(name, shown)
-    if (shown !== undefined && !isDeepStrictEqual(shown.definition, tool.definition)) {
-      throw invalidParams(`Tool ${name} was changed by its server since it was listed: list the tools again`, {
-        code: 'stale_catalog',
-        server: tool.key.name,
-        environment_id: tool.key.environment,
-      })
-    }
+  /** The client was shown this very definition, or nothing under this name. */
+  #isAsShown({ flat, definition }: StepTool): boolean {
+    const shown = this.#shown?.tools.get(flat)?.definition
+    return shown === undefined || shown === definition || isDeepStrictEqual(shown, definition)
+  }
+
+  #required(name: string, { tools }: Offer): StepTool {
+    const tool = tools.get(name)
+    if (tool === undefined) throw unknownTool(name, this.#shown?.tools.get(name))
+    if (!this.#isAsShown(tool)) throw changedTool(tool)
     return tool
   }
 
@@ -106,5 +104,13 @@ function unknownTool(name: string, shown: StepTool | undefined) {
     code: 'unsupported_call',
     server: shown.key.name,
     environment_id: shown.key.environment,
+  })
+}
+
+function changedTool({ flat, key }: StepTool) {
+  return invalidParams(`Tool ${flat} was changed by its server since it was listed: list the tools again`, {
+    code: 'stale_catalog',
+    server: key.name,
+    environment_id: key.environment,
   })
 }
