@@ -3,6 +3,7 @@ import { ConnectionHarness, RecordingRoute } from '../../test/fixtures/connectio
 import { settle } from '../../test/fixtures/connections/manual-timers.js'
 import { FailingTransport, gate, type Script } from '../../test/fixtures/connections/scripted-server.js'
 import { httpServer, stdioServer } from '../../test/fixtures/connections/servers.js'
+import { SessionExpiredError } from '../errors.js'
 import type { JsonObject, Transport } from '../protocol/index.js'
 import type { FromServer } from './types.js'
 
@@ -125,6 +126,48 @@ describe('what a server asks', () => {
     over.open()
     await Promise.all(calls)
     expect(origins).toEqual(['second', 'first', undefined])
+  })
+
+  it('over HTTP belongs to no call without a stream, not even to the only one that is out', async () => {
+    const { script, over } = holding()
+    const origins: unknown[] = []
+    const harness = await new ConnectionHarness({
+      server: httpServer('docs'),
+      scripts: [script],
+      onRequest: async ({ origin }) => {
+        origins.push(origin)
+        return {}
+      },
+    }).up()
+    const call = harness.request('tools/call', CALL, { origin: 'only' })
+    await harness.server.saw('tools/call')
+    await harness.server.ask('elicitation/create')
+    over.open()
+    await call
+    expect(origins).toEqual([undefined])
+  })
+
+  it('stops the clock of a call also when that is sent again afterwards', async () => {
+    const answer = gate<JsonObject>()
+    const expired = gate()
+    const harness = await new ConnectionHarness({
+      server: httpServer('docs'),
+      onRequest: () => answer.passed,
+      scripts: [{ 'tools/call': () => new Promise((resolve) => setTimeout(resolve, 10, { done: true })) }],
+      through: (transport, attempt) =>
+        new FailingTransport(transport, (message) =>
+          attempt === 0 && 'method' in message && message.method === 'tools/call'
+            ? expired.passed.then(() => new SessionExpiredError())
+            : undefined,
+        ),
+    }).up()
+    const call = harness.request('tools/call', CALL, { timeoutMs: 100 })
+    const asked = harness.server.ask('elicitation/create')
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    answer.open({})
+    await asked
+    expired.open()
+    expect(await call).toEqual({ done: true })
   })
 
   it('stops the clock of the calls that are out, however often it asks at once', async () => {
