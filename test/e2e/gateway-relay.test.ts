@@ -275,6 +275,103 @@ describe('servers in trouble', () => {
   })
 })
 
+describe('a question of a server', () => {
+  it('is taken back on the same stream when the server takes it back', async () => {
+    await using home = await openHome(() => ({ notes: {} }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN, capabilities: { elicitation: {} } })
+    const stream = await session.stream('tools/call', { name: 'notes__ask', arguments: {} })
+    const asked = await stream.message()
+    expect(asked.method).toBe('elicitation/create')
+    // The server numbers its requests from s0.
+    const cancelled = { method: 'notifications/cancelled', params: { requestId: 's0' } }
+    await resultOf(session, 'tools/call', { name: 'notes__notify', arguments: cancelled })
+    expect(await stream.message()).toMatchObject({
+      method: 'notifications/cancelled',
+      params: { requestId: asked.id },
+    })
+    stream.drop()
+  })
+
+  it("gets the client's progress under the server's own token", async () => {
+    await using home = await openHome((path) => ({ notes: { args: ['--record', `${path}/notes.record`] } }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN, capabilities: { sampling: {} } })
+    const params = { messages: [], maxTokens: 1, _meta: { progressToken: 'of the server', kept: true } }
+    const args = { method: 'sampling/createMessage', params }
+    const stream = await session.stream('tools/call', { name: 'notes__ask', arguments: args })
+    const asked = await stream.message()
+    const meta = (asked.params as JsonObject)._meta as JsonObject
+    expect(meta).toMatchObject({ kept: true })
+    await session.notify('notifications/progress', {
+      progressToken: meta.progressToken ?? '',
+      progress: 1,
+      message: 'half',
+    })
+    await expect
+      .poll(async () => (await home.recorded('notes')).find(({ method }) => method === 'notifications/progress'))
+      .toMatchObject({ params: { progressToken: 'of the server', progress: 1, message: 'half' } })
+    await session.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant' } })
+    expect(await stream.message()).toHaveProperty('result')
+  })
+
+  it('waits for nobody when the client has left the session', async () => {
+    await using home = await openHome((path) => ({ notes: { args: ['--record', `${path}/notes.record`] } }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN, capabilities: { elicitation: {} } })
+    const stream = await session.stream('tools/call', { name: 'notes__ask', arguments: {} })
+    await stream.message()
+    await session.end()
+    while ((await stream.next()) !== undefined);
+    await expect.poll(() => gateway.serving.sessions()).toEqual([])
+  })
+})
+
+describe('resources', () => {
+  it('of the only server are found and told under the raw URI that a client uses', async () => {
+    await using home = await openHome(() => ({ notes: {}, bare: { args: ['--no-resources'] } }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN })
+    await toolNames(session)
+    expect(await resultOf(session, 'resources/read', { uri: 'echo://say/hi' })).toMatchObject({
+      contents: [{ uri: 'reeve://notes/echo://say/hi', text: 'hi' }],
+    })
+    await resultOf(session, 'resources/subscribe', { uri: 'echo://counter' })
+    const touch = { name: 'notes__touch', arguments: { uri: 'echo://counter' } }
+    const stream = await session.stream('tools/call', touch)
+    expect(await stream.message()).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'echo://counter' },
+    })
+    stream.drop()
+  })
+
+  it.each([
+    ['by an unknown server', 'reeve://nobody/echo://greeting', 'unknown_server'],
+    ['by an environment that the server is not of', 'reeve://notes@nowhere/echo://greeting', 'unknown_server'],
+    ['as the app of an unknown server', 'ui://reeve.nobody/x', 'unknown_server'],
+    ['by nonsense', 'nonsense', 'ambiguous_server'],
+    ['at endless length', 'x'.repeat(100_000), 'ambiguous_server'],
+  ])('named %s are refused with a short reason', async (_how, uri, code) => {
+    await using home = await openHome(() => ({ notes: {}, files: {} }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN })
+    const answer = await session.request('resources/read', { uri })
+    expect(answer.json()).toMatchObject({ error: { code: -32602, data: { code } } })
+    expect(answer.text.length).toBeLessThan(10_000)
+  })
+
+  it("that are missing are refused with the server's own words", async () => {
+    await using home = await openHome(() => ({ notes: {} }))
+    await using gateway = await openGateway(home.reeve)
+    const session = await RawSession.open(gateway.url, { token: TOKEN })
+    await expect(resultOf(session, 'resources/read', { uri: 'reeve://notes/echo://none' })).rejects.toMatchObject({
+      code: -32002,
+      data: { uri: 'echo://none' },
+    })
+  })
+})
+
 describe('the session', () => {
   it('wants initialize once and first, and knows its methods', async () => {
     await using home = await openHome(() => ({ notes: {} }))

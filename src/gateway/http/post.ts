@@ -112,7 +112,7 @@ function openSession(
   endpoint: Endpoint,
 ): Refusal | undefined {
   const session = endpoint.sessions.open(principal)
-  if (session === undefined) return REFUSALS.tooManySessions
+  if (isRefusal(session)) return session
   endpoint.serve(session, principal)
   return session.receive(response, [initialize], false)
 }

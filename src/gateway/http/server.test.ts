@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openStream, RawSession, RawStream, send, start } from '../../../test/e2e/gateway/raw-http.js'
+import { MCP_HEADERS, openStream, RawSession, RawStream, send, start } from '../../../test/e2e/gateway/raw-http.js'
 import { RpcError } from '../../errors.js'
 import { type InboundRequest, type JsonObject, Peer } from '../../protocol/index.js'
 import type { Authentication } from './authentication.js'
@@ -387,6 +388,27 @@ describe('sessions', () => {
     while ((await stream.next()) !== undefined);
     await expect(send(url, { body: initialize() })).rejects.toThrow('ECONNREFUSED')
   })
+})
+
+it('opens no session while it closes', async () => {
+  const { url, server, sessions } = await gateway()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const first = request(url, { method: 'POST', agent, headers: { ...MCP_HEADERS, 'content-length': '9999' } })
+  first.write(initialize().slice(0, 10))
+  await once(first, 'socket')
+  const body = initialize()
+  const answered = once(first, 'response')
+  await expect.poll(() => first.socket?.connecting).toBe(false)
+  // The head has arrived once a later connection was served.
+  await send(url, { method: 'GET', path: '/health' })
+  const closing = server.close()
+  first.end(body.slice(10).padEnd(9999 - 10))
+  const [response] = (await answered) as [IncomingMessage]
+  expect(response.statusCode).toBe(503)
+  response.resume()
+  await closing
+  agent.destroy()
+  expect(sessions.transports).toEqual([])
 })
 
 describe('the answer to a POST', () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { REFUSALS, type Refusal } from './answers.js'
 import type { Principal } from './authentication.js'
 import type { HttpLimits } from './limits.js'
 import { HttpSessionTransport } from './session-transport.js'
@@ -16,6 +17,7 @@ export class SessionTable {
   readonly #limits: HttpLimits
   readonly #sessions = new Map<string, TableEntry>()
   readonly #sweeper: NodeJS.Timeout
+  #closed = false
 
   constructor(limits: HttpLimits) {
     this.#limits = limits
@@ -31,10 +33,11 @@ export class SessionTable {
     return this.#sessions.size
   }
 
-  /** Undefined when the table is full of sessions in use. */
-  open(principal: Principal): HttpSessionTransport | undefined {
+  /** Refuses when the table is full of sessions in use, or closed. */
+  open(principal: Principal): HttpSessionTransport | Refusal {
+    if (this.#closed) return REFUSALS.closing
     if (this.#sessions.size >= this.#limits.sessions) this.#makeRoom()
-    if (this.#sessions.size >= this.#limits.sessions) return undefined
+    if (this.#sessions.size >= this.#limits.sessions) return REFUSALS.tooManySessions
     const id = randomBytes(32).toString('base64url')
     const transport = new HttpSessionTransport(id, this.#limits, () => this.#sessions.delete(id))
     this.#sessions.set(id, { transport, principal })
@@ -42,6 +45,7 @@ export class SessionTable {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     clearInterval(this.#sweeper)
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()))
   }

@@ -1,5 +1,5 @@
 import type { FromServer } from '../../connections/index.js'
-import { RpcError } from '../../errors.js'
+import { CancelledError, RpcError } from '../../errors.js'
 import { type JsonObject, type Peer, type RequestId, RPC } from '../../protocol/index.js'
 
 /** The client capability that each request of a server needs; a method that is not here is the client's to refuse. */
@@ -45,19 +45,14 @@ export async function askClient(
   if (needed !== undefined && !Object.hasOwn(options.capabilities, needed)) {
     throw new RpcError(RPC.methodNotFound, `the client does not support ${method}`)
   }
-  const timeout = AbortSignal.timeout(ASKS_A_PERSON.has(method) ? PERSON_MS : PROGRAM_MS)
-  const either = AbortSignal.any([signal, timeout])
-  await untilReady(options.ready, either)
-  try {
-    return await options.peer.request(method, params, {
-      signal: either,
+  return within(ASKS_A_PERSON.has(method) ? PERSON_MS : PROGRAM_MS, method, signal, async (bounded) => {
+    await untilReady(options.ready, bounded)
+    return options.peer.request(method, params, {
+      signal: bounded,
       ...(isRequestId(origin) && { relatedTo: origin }),
       ...(wantsProgress(params) && { onProgress: (progress: JsonObject) => options.onProgress(request, progress) }),
     })
-  } catch (error) {
-    if (timeout.aborted) throw new RpcError(RPC.internalError, `the client did not answer ${method} in time`)
-    throw error
-  }
+  })
 }
 
 export function isRequestId(origin: unknown): origin is RequestId {
@@ -69,16 +64,38 @@ function wantsProgress(params: JsonObject | undefined): boolean {
   return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, 'progressToken')
 }
 
-async function untilReady(ready: Promise<void>, signal: AbortSignal): Promise<void> {
-  let onAbort: (() => void) | undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(new RpcError(RPC.internalError, 'the client is not ready'))
+async function within(
+  ms: number,
+  method: string,
+  signal: AbortSignal,
+  ask: (bounded: AbortSignal) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const bound = new AbortController()
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    bound.abort()
+  }, ms)
+  const onAbort = () => bound.abort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) bound.abort()
+  try {
+    return await ask(bound.signal)
+  } catch (error) {
+    if (late) throw new RpcError(RPC.internalError, `the client did not answer ${method} in time`)
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** The signal is this wait's own: its listener goes with it. */
+function untilReady(ready: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new CancelledError('the client was not ready yet'))
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
+    void ready.then(resolve)
   })
-  try {
-    await Promise.race([ready, aborted])
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
-  }
 }

@@ -58,7 +58,7 @@ function unknown(uri: string) {
 }
 
 function ambiguous(uri: string, candidates: readonly ServerKey[]) {
-  const choices = candidates.map((key) => qualifyUri(key, uri))
+  const choices = candidates.map((key) => qualifyUri(key, shown(uri)))
   const data: JsonObject = { code: 'ambiguous_server', uri: shown(uri), choices }
   return invalidParams(
     `The resource ${shown(uri)} can belong to several servers: name one of ${choices.join(', ')}`,
