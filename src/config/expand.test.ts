@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { escapeVariables, expandEntry } from './expand.js'
 import type { RawTable } from './source/raw.js'
 
-const ENVIRONMENT = { HOST: 'h', EMPTY: '', SECRET: `\${HOST}`, __proto__: null }
+const ENVIRONMENT = { HOST: 'h', EMPTY: '', SECRET: `\${HOST}` }
 const expand = (entry: RawTable) => expandEntry(entry, ['mcp_servers', 'x'], ENVIRONMENT)
 const text = (value: string) => {
   const { entry, faults } = expand({ command: value })

@@ -128,7 +128,7 @@ describe('one fault', () => {
       {
         severity: 'error',
         code: 'wrong_type',
-        message: 'invalid type: string "no", expected a sequence',
+        message: 'invalid type: string, expected a sequence',
         place: `${file}:6:1 mcp_servers.b.args`,
         path: ['mcp_servers', 'b', 'args'],
         server: 'b',

@@ -13,7 +13,11 @@ export interface Requirements {
   /** Table `mcp_server_matchers`. */
   readonly matchers?: ReadonlyMap<string, ServerMatcher>
   /** Plugin id → server name → identity. A plugin without `mcp_servers` has no MCP rules. */
-  readonly plugins?: ReadonlyMap<string, { readonly servers?: ReadonlyMap<string, ServerIdentity> }>
+  readonly plugins?: ReadonlyMap<string, PluginRules>
+}
+
+export interface PluginRules {
+  readonly servers?: ReadonlyMap<string, ServerIdentity>
 }
 
 /** Equality with the command of a stdio server, or with the URL of an HTTP one. */
@@ -34,6 +38,9 @@ export interface ReadRequirements {
   readonly problems: readonly ConfigProblem[]
 }
 
+/** A rule that no plugin meets: with any rule, plugins without one are refused. An empty table would allow all. */
+const NO_PLUGIN: readonly [string, PluginRules] = ['', { servers: new Map() }]
+
 /** Other requirements stand in the same file: they are other rooms' business. */
 const SILENT: Notes = { unknown: () => {} }
 
@@ -43,7 +50,11 @@ const SILENT: Notes = { unknown: () => {} }
  */
 export function readRequirements(document: SourceDocument): ReadRequirements {
   const problems: ConfigProblem[] = []
-  const section = <T>(name: string, shape: Shape<Readonly<Record<string, T>>>): ReadonlyMap<string, T> | undefined => {
+  const section = <T>(
+    name: string,
+    shape: Shape<Readonly<Record<string, T>>>,
+    broken: readonly (readonly [string, T])[] = [],
+  ): ReadonlyMap<string, T> | undefined => {
     const value = document.root[name]
     if (value === undefined) return undefined
     try {
@@ -53,12 +64,12 @@ export function readRequirements(document: SourceDocument): ReadRequirements {
       const path = Array.isArray(error.data?.path) ? error.data.path : [name]
       const message = `${error.message}; until this is mended, ${name} of this file allows no server`
       problems.push({ severity: 'error', code: error.code, message, place: placeIn(document, path), path })
-      return new Map()
+      return new Map(broken)
     }
   }
   const servers = section('mcp_servers', map(identityRule))
   const matchers = section('mcp_server_matchers', map(serverMatcher))
-  const plugins = section('plugins', map(pluginRules))
+  const plugins = section('plugins', map(pluginRules), [NO_PLUGIN])
   if (!servers && !matchers && !plugins) return { requirements: undefined, problems }
   return {
     requirements: Object.freeze({
@@ -119,7 +130,7 @@ const serverMatcher: Shape<ServerMatcher> = {
   },
 }
 
-const pluginRules: Shape<{ readonly servers?: ReadonlyMap<string, ServerIdentity> }> = {
+const pluginRules: Shape<PluginRules> = {
   schema: {},
   read(value, path, notes) {
     if (!isTable(value)) throw wrongType(value, 'a map', path)

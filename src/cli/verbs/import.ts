@@ -1,11 +1,9 @@
 import {
   type ClientId,
-  type ConfiguredServer,
   editing,
   type ImportDecision,
   type ImportOutcome,
   importing,
-  loadConfig,
   maskServer,
   referenceListEntry,
   userHome,
@@ -30,13 +28,13 @@ export interface ImportOptions {
  * that was found could not be read, or nothing was found of the client that was named.
  */
 export async function run(cli: Cli, client: string | undefined, options: ImportOptions): Promise<number> {
-  const { CLIENTS, findClientServers, planImport, entriesOf } = await importing()
+  const { CLIENTS, existingServers, findClientServers, planImport, entriesOf } = await importing()
   const clients = client === undefined ? [...CLIENTS.keys()] : [clientNamed(client, CLIENTS)]
   const file = targetFile(cli, {})
   const world = { home: userHome(cli.env), cwd: cli.cwd, env: cli.env, platform: process.platform }
   const found = findClientServers(clients, world)
   const { rename = false, project = false, dryRun = false } = options
-  const plan = planImport(found.servers, await serversOf(cli, file), { rename, project })
+  const plan = planImport(found.servers, existingServers(file), { rename, project })
   const entries = entriesOf(plan)
   if (!dryRun && entries.size > 0) {
     const { putServers } = await editing()
@@ -57,12 +55,6 @@ function clientNamed(name: string, clients: ReadonlyMap<ClientId, string>): Clie
   const id = ids.find((one) => one === name)
   if (id !== undefined) return id
   throw new UsageError(`unknown client '${name}' (known are ${ids.join(', ')})${didYouMean(name, ids)}`)
-}
-
-/** What stands in the file already; faults in it are `config check`'s to tell. */
-async function serversOf(cli: Cli, file: string): Promise<readonly ConfiguredServer[]> {
-  const { servers } = await loadConfig({ home: cli.home, cwd: cli.cwd, env: cli.env, files: [file] })
-  return servers
 }
 
 function showPlan(cli: Cli, plan: readonly ImportDecision[], clients: ReadonlyMap<ClientId, string>): void {

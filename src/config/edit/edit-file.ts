@@ -4,6 +4,7 @@ import { realPath } from '../project.js'
 import { emptyTable, isTable, type Path, type Raw, type RawTable } from '../source/raw.js'
 import { BYTE_ORDER_MARK, readMarkedText } from '../source/read-text.js'
 import { parseToml } from '../source/toml.js'
+import { refuseForeignFile } from './editable.js'
 import { withFileLock } from './lock.js'
 import { editToml, type TomlEdit } from './toml-edit.js'
 import { replaceFile } from './write-file.js'
@@ -17,10 +18,7 @@ import { replaceFile } from './write-file.js'
  * @throws ConfigError `syntax`, `not_editable`, `edit_failed`, `locked`, `unwritable`, and those of reading a file.
  */
 export async function editConfigFile(file: string, plan: (root: RawTable) => readonly TomlEdit[]): Promise<boolean> {
-  if (/\.jsonc?$/i.test(file)) {
-    const message = 'is a JSON file of another program: edit it there, or import it with `reeve import`'
-    throw new ConfigError('not_editable', message, { place: file })
-  }
+  refuseForeignFile(file)
   const real = realPath(file)
   return withFileLock(real, () => {
     const marked = readMarkedText(real) ?? ''

@@ -54,7 +54,7 @@ export function findClientServers(clients: readonly ClientId[], world: ClientWor
       problems.push({ severity: 'error', code, message, place })
     }
   }
-  return { servers, problems, files: oncePerFile(files) }
+  return { servers, problems: withoutRepeats(problems), files: oncePerFile(files) }
 }
 
 function readSource(source: ClientSource, world: ClientWorld): Pick<FoundServers, 'servers' | 'problems'> | undefined {
@@ -124,6 +124,11 @@ function ownText(text: string, source: ClientSource, inputs: Set<string>): strin
     inputs.add(variable)
     return `\${${variable}}`
   })
+}
+
+/** A file that is looked into twice, for two scopes, has its faults once. */
+function withoutRepeats(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.place}\0${problem.message}`, problem])).values()]
 }
 
 function oncePerFile(files: FoundServers['files']): FoundServers['files'] {

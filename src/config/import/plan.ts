@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isServerName } from '../../identity/index.js'
-import type { ConfiguredServer, ServerConfig } from '../server.js'
+import type { ServerConfig } from '../server.js'
+import type { FileSettings } from '../settings.js'
 import type { RawTable } from '../source/raw.js'
 import { CLIENTS } from './clients.js'
 import type { FoundServer } from './find.js'
@@ -45,15 +46,12 @@ export interface ImportOptions {
  */
 export function planImport(
   found: readonly FoundServer[],
-  existing: readonly ConfiguredServer[],
+  existing: Pick<FileSettings, 'servers' | 'broken'>,
   options: ImportOptions,
 ): readonly ImportDecision[] {
-  const taken = new Map<string, Holder>(
-    existing.map(({ name, config, written, origin }) => [
-      name,
-      { config: written ?? config, words: `your ${origin.file}` },
-    ]),
-  )
+  const taken = new Map<string, Holder>()
+  for (const name of existing.broken) taken.set(name, { config: undefined, words: 'your file, where it is broken' })
+  for (const { name, config, origin } of existing.servers) taken.set(name, { config, words: `your ${origin.file}` })
   return found.map((one) => decide(one, taken, options))
 }
 
@@ -64,7 +62,8 @@ export function entriesOf(plan: readonly ImportDecision[]): ReadonlyMap<string, 
 
 /** Who has a name, in words. */
 interface Holder {
-  readonly config: ServerConfig
+  /** Undefined when it cannot be read. */
+  readonly config: ServerConfig | undefined
   readonly words: string
 }
 
@@ -81,7 +80,7 @@ function decide(found: FoundServer, taken: Map<string, Holder>, options: ImportO
   const name = usableName(found.name)
   const holder = taken.get(name)
   if (holder === undefined) return take(found, config, name, taken)
-  if (sameServer(holder.config, config))
+  if (holder.config !== undefined && sameServer(holder.config, config))
     return { found, outcome: 'duplicate', reason: `the same server as in ${holder.words}` }
   if (!options.rename) {
     const reason = `another server has this name in ${holder.words}, which wins: --rename takes it as '${freeName(name, found, taken)}'`

@@ -26,7 +26,7 @@ export function fault(code: string, message: string, path: Path, facts: Record<s
 
 /** `invalid type: integer \`5\`, expected a string`. */
 export function wrongType(value: Raw, expected: string, path: Path): ConfigError {
-  return fault('wrong_type', `invalid type: ${unexpected(value)}, expected ${expected}`, path)
+  return fault('wrong_type', `invalid type: ${unexpected(value, path)}, expected ${expected}`, path)
 }
 
 export const text: Shape<string> = {
@@ -137,12 +137,17 @@ export function described<T>(shape: Shape<T>, description: string, more: JsonSch
   return { read: shape.read, schema: { ...shape.schema, ...more, description } }
 }
 
+/** Members whose texts may be secrets, so that errors don't quote them. */
+const SECRET_MEMBERS: readonly string[] = ['args', 'env', 'http_headers', 'oauth', 'bearer_token', 'url']
+
 /** What was found, in the words of the reference's parser. */
-function unexpected(value: Raw): string {
+function unexpected(value: Raw, path: Path): string {
   if (value === null) return 'null'
   switch (typeof value) {
     case 'string':
-      return `string ${JSON.stringify(shortened(value))}`
+      return path.some((part) => SECRET_MEMBERS.includes(part))
+        ? 'string'
+        : `string ${JSON.stringify(shortened(value))}`
     case 'boolean':
       return `boolean \`${value}\``
     case 'bigint':
@@ -154,7 +159,7 @@ function unexpected(value: Raw): string {
   }
 }
 
-/** A text in the wrong place may be long, and may be a secret. */
+/** A text in the wrong place may be of any length. */
 function shortened(value: string): string {
   return value.length <= 40 ? value : `${value.slice(0, 37)}…`
 }

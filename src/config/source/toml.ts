@@ -25,6 +25,7 @@ function parseTomlTable(file: string, text: string): RawTable {
     if (!(error instanceof TomlError)) throw error
     const message = error.message.split('\n', 1)[0]?.replace(/^Invalid TOML document: /, '') ?? 'syntax error'
     const position = { line: error.line, column: error.column }
-    throw new ConfigError('syntax', message, { place: placeText(file, position, []), cause: error, data: position })
+    // Not its cause: that quotes the line, which may hold a secret.
+    throw new ConfigError('syntax', message, { place: placeText(file, position, []), data: position })
   }
 }

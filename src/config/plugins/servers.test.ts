@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import type { StdioServer } from '../server.js'
+import { emptyTable, isTable, type RawTable, rawCopy } from '../source/raw.js'
+import { readExecutorConfig } from './executor-config.js'
+import { readPluginManifest } from './manifest.js'
+import { type PluginPlace, readPluginServers } from './servers.js'
+
+const HOST: PluginPlace = { root: '/plugins/b', environmentId: null }
+const REMOTE: PluginPlace = { root: '/plugins/b', environmentId: 'enva' }
+const LOCAL: PluginPlace = { root: '/plugins/b', environmentId: 'local' }
+
+function read(server: unknown, place: PluginPlace) {
+  const document = rawCopy({ mcpServers: { x: server, sibling: { command: 'c' } } })
+  const result = readPluginServers(isTable(document) ? document : emptyTable(), place)
+  expect(result.servers.has('sibling')).toBe(true)
+  return { ...result, config: result.servers.get('x'), error: result.errors.get('x')?.message }
+}
+const stdio = (server: unknown, place: PluginPlace) => read(server, place).config?.transport as StdioServer | undefined
+
+describe('servers of a plugin', () => {
+  it('may be declared bare, or under mcpServers beside other members', () => {
+    const bare: RawTable = { x: { command: 'c' } }
+    for (const document of [bare, { mcpServers: bare, version: 'v' }])
+      expect([...readPluginServers(document, HOST).servers.keys()]).toEqual(['x'])
+  })
+
+  it.each<[string, PluginPlace, unknown, string | undefined]>([
+    ['the root by default', REMOTE, undefined, '/plugins/b'],
+    ['the root for null', REMOTE, null, '/plugins/b'],
+    ['below the root', REMOTE, 'x/../y', '/plugins/b/y'],
+    ['below the root, absolute', REMOTE, '/plugins/b/x', '/plugins/b/x'],
+    ['below the root, as a URI', REMOTE, 'file:///plugins/b/x%20y', '/plugins/b/x y'],
+    ['below a root of Windows', { root: 'C:\\p\\b', environmentId: 'enva' }, 'x', 'C:\\p\\b\\x'],
+    ['nothing of the host by default', HOST, undefined, undefined],
+    ['joined for the host', HOST, '../x', '/plugins/x'],
+    ['as it is for the host', HOST, '/else', '/else'],
+  ])('run in %s', (_, place, cwd, expected) => {
+    expect(stdio({ command: 'c', cwd }, place)?.cwd).toBe(expected)
+  })
+
+  it.each(['..', '../b2', '/plugins', '/plugins/bb', '/plugins/b/../c', 'file:///plugins/b/..%2fc', 'x/../../c'])(
+    'of an environment stay inside the root: %s',
+    (cwd) => {
+      expect(read({ command: 'c', cwd }, REMOTE).error).toBe(
+        `cwd \`${cwd}\` must remain within plugin root \`file:///plugins/b\``,
+      )
+    },
+  )
+
+  it('take variables from their own machine alone', () => {
+    const variables = ['A', { name: 'B' }, { name: 'C', source: 'remote' }]
+    expect(stdio({ command: 'c', env_vars: variables }, REMOTE)?.envVars).toEqual([
+      { name: 'A', source: 'remote' },
+      { name: 'B', source: 'remote' },
+      { name: 'C', source: 'remote' },
+    ])
+    expect(read({ command: 'c', env_vars: [{ name: 'A', source: 'local' }] }, REMOTE).error).toContain('`local`')
+    expect(read({ command: 'c', env_vars: variables }, LOCAL).error).toContain('`remote`')
+    expect(stdio({ command: 'c', env_vars: variables }, HOST)?.envVars).toEqual(variables)
+    for (const member of [{ bearer_token_env_var: 'T' }, { env_http_headers: { A: 'T' } }]) {
+      expect(read({ url: 'http://h/', ...member }, REMOTE).error).toContain('is not supported for a plugin')
+      expect(read({ url: 'http://h/', ...member }, LOCAL).error).toBeUndefined()
+    }
+  })
+
+  it('belong to the environment of their root, whatever they say', () => {
+    expect(read({ command: 'c', environment_id: 'other' }, REMOTE).config?.environmentId).toBe('enva')
+    expect(read({ command: 'c', environment_id: 'other', cwd: '/' }, HOST).config?.environmentId).toBe('other')
+  })
+
+  it('lose members of other clients', () => {
+    const { config, warnings } = read(
+      { type: 'ws', url: 'http://h/', oauth: { clientId: 'i', callbackPort: 1 }, zzz: 1 },
+      HOST,
+    )
+    expect(config?.transport).toMatchObject({ type: 'streamable_http', oauth: { clientId: 'i' } })
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'unknown type "ws"',
+      'oauth.callbackPort is ignored',
+      'unknown configuration field `zzz`',
+    ])
+    expect(read({ url: 'http://h/', oauth: { callbackPort: 1 } }, HOST).config?.transport).not.toHaveProperty('oauth')
+  })
+
+  it.each([5, null, 'c', [], {}])('that say nothing of a transport are errors of their own: %j', (server) => {
+    expect(read(server, REMOTE).error).toBe('invalid transport')
+  })
+})
+
+describe('a manifest of a plugin', () => {
+  it.each([
+    ['{"name": "n"}', { kind: 'file', path: '.mcp.json', declared: false }],
+    ['{"mcpServers": "./x.json"}', { kind: 'file', path: './x.json', declared: true }],
+    ['{"mcpServers": {"x": {"command": "c"}}}', { kind: 'inline', servers: { x: { command: 'c' } } }],
+  ])('says where its servers are: %s', (text, servers) => {
+    expect(readPluginManifest('plugin.json', text).servers).toEqual(servers)
+  })
+
+  it.each([
+    ['{bad', 'key must be a string at line 1 column 2'],
+    ['{\n  "a": }', 'value expected at line 2 column 8'],
+    ['', 'at line 1 column 1'],
+    ['{"mcpServers": 3}', 'mcpServers is either'],
+  ])('that is broken says where: %j', (text, message) => {
+    expect(() => readPluginManifest('plugin.json', text)).toThrow(message)
+  })
+})
+
+describe('the configuration of an executor', () => {
+  it('adds HTTP servers, reports stdio servers as skipped, and is one problem when it is broken', () => {
+    const { servers, skipped } = readExecutorConfig(
+      'f',
+      '[mcp_servers.a]\ncommand = "c"\n[mcp_servers.b]\nurl = "http://h/"\n',
+    )
+    expect(servers.map(({ name }) => name)).toEqual(['b'])
+    expect(skipped).toEqual(['a'])
+    expect(readExecutorConfig('f', '[x')).toMatchObject({
+      servers: [],
+      problems: [{ code: 'syntax', severity: 'error' }],
+    })
+  })
+})
