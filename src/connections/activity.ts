@@ -3,10 +3,6 @@ export class Activity {
   readonly #waiters: (() => void)[] = []
   #running = 0
 
-  get running(): number {
-    return this.#running
-  }
-
   /** Returns what ends it; a second time does nothing. */
   begin(): () => void {
     this.#running += 1

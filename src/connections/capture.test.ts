@@ -213,6 +213,20 @@ describe('a server that the cache knows', () => {
     expect([...cache.entries.values()].map(({ inventory }) => inventory.tools)).toEqual([[tool('b')]])
   })
 
+  it('is not offered with what nobody here wrote into the cache', async () => {
+    const tools = [null, 'x', {}, { name: 7 }, []].map((odd) => [tool('a'), odd])
+    for (const planted of [...tools, 'tools', undefined]) {
+      const cache = await known()
+      for (const [identity, { inventory }] of cache.entries) {
+        const damaged = JSON.parse(JSON.stringify({ ...inventory, tools: planted }))
+        cache.entries.set(identity, { inventory: damaged, storedAt: 0 })
+      }
+      const harness = new ManagerHarness({ cache, scripts: { s: HANGING } })
+      harness.manager.replace([stdioServer('s')])
+      expect(shown(await harness.manager.capture({ wait: 'none' }))).toEqual(['s: ()'])
+    }
+  })
+
   it('works all the same when the cache can not be written', async () => {
     const cache = new MemoryCache()
     cache.put = () => {

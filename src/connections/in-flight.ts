@@ -24,10 +24,6 @@ export class InFlight {
     this.#attribution = attribution
   }
 
-  get size(): number {
-    return this.#open.size
-  }
-
   add(id: RequestId, caller: Caller): void {
     this.#open.set(id, caller)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listing, tool } from '../../test/fixtures/connections/harness.js'
 import { ManagerHarness, MemoryCache } from '../../test/fixtures/connections/manager-harness.js'
-import { settle } from '../../test/fixtures/connections/manual-timers.js'
+import { ManualTimers, settle } from '../../test/fixtures/connections/manual-timers.js'
 import { FailingTransport, gate, Refusal, type Script } from '../../test/fixtures/connections/scripted-server.js'
 import { httpServer, stdioServer } from '../../test/fixtures/connections/servers.js'
 import { AuthRequiredError } from '../errors.js'
@@ -66,6 +66,20 @@ describe('a published set', () => {
     await harness.timers.advance(1000)
     expect(harness.transitions).toEqual(['a starting', 'a ready', 'a failed', 'a starting', 'a ready'])
     expect(harness.manager.statuses()[0]).not.toHaveProperty('retryAt')
+  })
+
+  it('that keeps crashing makes little noise', async () => {
+    const timers = new ManualTimers()
+    const crashing: Script = (_params, { server }) => {
+      timers.after(1, () => void server.crash())
+      return { tools: [] }
+    }
+    const harness = await new ManagerHarness({ timers, scripts: { s: { 'tools/list': crashing } } }).up(
+      stdioServer('s'),
+    )
+    await harness.timers.advance(60_000)
+    expect(harness.events.length).toBeLessThanOrEqual(20)
+    expect(harness.countOf('s')).toBe(6)
   })
 
   it('tells servers that want a login apart', async () => {

@@ -2,6 +2,7 @@ import type { EffectiveServer } from '../catalog/index.js'
 import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
 import { compareKeys, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import { cachedInventory } from './cached-inventory.js'
 import { type CaptureOptions, waitForCapture } from './capture-wait.js'
 import { type CapturedServer, capture } from './captured.js'
 import { Grace } from './grace.js'
@@ -170,8 +171,7 @@ export class ConnectionManager {
     const lease = usable
       ? kept.share()
       : pool.acquire({ server, identity, profile, cacheIdentity: cacheKey, owner }, this.#route(key), options)
-    const cached = cacheKey === undefined ? undefined : pool.cache?.get(cacheKey)
-    return Object.freeze({ key, server, lease, cached })
+    return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
   }
 
   #identityContext(server: EffectiveServer): IdentityContext {

@@ -50,8 +50,3 @@ export class Routes {
     )
   }
 }
-
-/** The news of a fault. */
-export function warningNews(warning: ReeveError): ConnectionNews {
-  return { type: 'warning', warning }
-}

@@ -102,6 +102,7 @@ describe('a server process', () => {
     connections.manager.replace([
       fixture('silent', 'silent.mjs', [], { startupTimeoutMs: 2000 }),
       fixture('exits', 'exit-3.mjs'),
+      fixture('crashes', 'crash-after-initialize.mjs'),
       fixture('many', 'echo.mjs', ['--tools', '10000']),
       fixture('old', 'echo.mjs', ['--protocol', '1999-01-01']),
       fixture('endless', 'echo.mjs', ['--endless-pages']),
@@ -127,6 +128,7 @@ describe('a server process', () => {
     expect(failures).toEqual({
       silent: expect.stringContaining('timed out after 2 seconds'),
       exits: expect.stringMatching(/connection closed: initialize response: .*code 3/s),
+      crashes: expect.stringContaining('connection closed: '),
       many: expect.stringContaining('items of tools/list exceeds the limit of 2048'),
       old: expect.stringContaining('speaks protocol version "1999-01-01"'),
       endless: expect.stringContaining('pages of tools/list exceeds the limit of 100'),
