@@ -81,6 +81,21 @@ describe('layers', () => {
     expect(shadowed).toMatchObject([{ name: 'x', by: { file: above, broken: true } }])
   })
 
+  it('distrusts a project that is named both ways', async () => {
+    const link = join(root, 'link')
+    symlinkSync(project, link)
+    user(`${trust()}${trust().replace(project, link).replace('"trusted"', '"untrusted"')}`)
+    ofProject('[mcp_servers.x]\ncommand = "x"\n')
+    expect(await load()).toMatchObject({ servers: [], problems: [] })
+  })
+
+  it('tells a project file that is a link to itself', async () => {
+    user(trust())
+    mkdirSync(join(project, '.reeve'))
+    symlinkSync('config.toml', join(project, '.reeve', 'config.toml'))
+    expect((await load()).problems).toMatchObject([{ code: 'unreadable' }])
+  })
+
   it('trusts a project through a link to it', async () => {
     const link = join(root, 'link')
     symlinkSync(project, link)
@@ -172,6 +187,7 @@ describe('one fault', () => {
     ['[mcp_servers.codex_apps]\ncommand = "a"\n', 'reserved_name'],
     ['[mcp_servers.a]\ncommand = ""\n', 'empty_command'],
     ['[mcp_servers.a]\nurl = "nope"\n', 'invalid_url'],
+    ['[mcp_servers.a]\ncommand = "a"\nexperimental_environment = "remote"\n', 'legacy_member'],
     ['[mcp_servers.a]\nurl = "http://h/"\nauth = "ema_auth"\n', 'unsupported_auth'],
     ['[mcp_servers.a]\ncommand = "a"\nenvironment_id = "devbox"\n', 'missing_cwd'],
   ])('that would show at startup only is a warning at load: %j', async (text, code) => {
@@ -179,6 +195,29 @@ describe('one fault', () => {
     const { problems, servers } = await load()
     expect(servers).toHaveLength(1)
     expect(problems).toMatchObject([{ severity: 'warning', code }])
+  })
+})
+
+describe('errors', () => {
+  it('quote no text that may be a secret, and nothing at length', async () => {
+    user(`[mcp_servers.a]
+command = "a"
+env = "SECRET=s3cr3t"
+[mcp_servers.b]
+command = "b"
+startup_readiness = "${'x'.repeat(100_000)}"
+[mcp_servers.${'c'.repeat(100_000)}]
+[mcp_servers.d]
+url = "http://h/"
+http_headers = { A = ["s3cr3t"] }
+bearer_token = "s3cr3t"
+`)
+    const { problems } = await load()
+    expect(problems).toHaveLength(4)
+    for (const { message, place } of problems) expect(message + place).not.toMatch(/s3cr3t|.{500}/)
+    expect((await load({ files: [write(join(root, 'x.toml'), 'env = "s3cr3t\n')] })).problems[0]).not.toHaveProperty(
+      'cause',
+    )
   })
 })
 

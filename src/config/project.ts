@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { errnoOf } from './source/read-text.js'
 
 /** Folder and name of a project's own configuration. */
 export const PROJECT_CONFIG = join('.reeve', 'config.toml')
@@ -31,17 +32,22 @@ export function realPath(path: string): string {
   }
 }
 
+/** A folder that may not be searched holds no project of ours; a link that leads nowhere is told when it is read. */
 function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return errnoOf(error) === 'ELOOP'
+  }
 }
 
-/** What the user says about a project's folder in `[projects]`; undefined when nothing. */
+/** What the user says about a project's folder in `[projects]`, under any of its names; distrust beats trust. */
 export function trustOf(
   folder: string,
   projects: ReadonlyMap<string, 'trusted' | 'untrusted'>,
 ): 'trusted' | 'untrusted' | undefined {
-  for (const [path, trust] of projects) if (realPath(path) === folder) return trust
-  return undefined
+  const said = [...projects].flatMap(([path, trust]) => (realPath(path) === folder ? [trust] : []))
+  return said.includes('untrusted') ? 'untrusted' : said[0]
 }
 
 /** One shell word. */

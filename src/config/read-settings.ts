@@ -129,6 +129,8 @@ function readNamedServer(name: string, entry: Raw, reading: SettingsReading): Co
   const written = readServer(entry, path, reading)
   const config = readExpanded(entry, written, path, reading)
   if (config === undefined) return undefined
+  if (entry.experimental_environment !== undefined)
+    reading.warn('legacy_member', 'is ignored: use environment_id', [...path, 'experimental_environment'])
   for (const warning of serverWarnings(name, config))
     reading.warn(warning.code, warning.message, [...path, ...warning.at])
   const line = reading.document.position(path)?.line

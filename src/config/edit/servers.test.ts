@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -105,6 +106,20 @@ describe('editing a file', () => {
   it('is refused when the place of the file is a folder', async () => {
     mkdirSync(file)
     await expect(addServer(file, 'x', { command: 'c' })).rejects.toMatchObject({ code: 'is_directory' })
+  })
+
+  it('is refused where no file can be', async () => {
+    writeFileSync(join(folder, 'file'), '')
+    await expect(addServer(join(folder, 'file', 'config.toml'), 'x', { command: 'c' })).rejects.toMatchObject({
+      code: 'unwritable',
+    })
+  })
+
+  it('goes on after a process that died with the lock', async () => {
+    mkdirSync(`${file}.lock`)
+    utimesSync(`${file}.lock`, 1, 1)
+    expect(await addServer(file, 'x', { command: 'c' })).toBe('added')
+    expect(readdirSync(folder)).toEqual(['config.toml'])
   })
 
   it('keeps its mode, its byte order mark and the link to it', async () => {

@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.js'
 import { readServer } from '../schema/read-server.js'
 import { fault } from '../schema/shape.js'
 import type { ServerConfig } from '../server.js'
-import { emptyTable, isTable, type Path, type Raw, type RawTable, rawCopy } from '../source/raw.js'
+import { emptyTable, isTable, type Path, type Raw, type RawTable, rawCopy, shortened } from '../source/raw.js'
 import { cwdInside, cwdJoined, rootUri } from './cwd.js'
 
 /** Where a plugin's files are. */
@@ -113,7 +113,7 @@ function placeInRoot(entry: Record<string, Raw>, path: Path, { root, environment
   if (typeof cwd !== 'string') return
   const inside = cwdInside(root, cwd)
   if (inside === undefined) {
-    const message = `cwd \`${cwd}\` must remain within plugin root \`${rootUri(root)}\``
+    const message = `cwd \`${shortened(cwd, 400)}\` must remain within plugin root \`${rootUri(root)}\``
     throw fault('outside_root', message, path, { member: 'cwd' })
   }
   entry.cwd = inside

@@ -1,5 +1,5 @@
 import type { EnvVar, HttpServer, ServerConfig, ServerTransport, StdioServer, ToolSettings } from '../server.js'
-import type { Path, RawTable } from '../source/raw.js'
+import { type Path, type RawTable, shortened } from '../source/raw.js'
 import { HTTP_MEMBERS, STDIO_MEMBERS, serverShape } from './server-shape.js'
 import { fault, type Notes } from './shape.js'
 
@@ -84,7 +84,7 @@ function readEnvVar(variable: string | { readonly name: string; readonly source?
   const { name, source } = variable
   if (source === undefined) return Object.freeze({ name })
   if (source === 'local' || source === 'remote') return Object.freeze({ name, source })
-  const message = `unsupported env_vars source \`${source}\`; expected \`local\` or \`remote\``
+  const message = `unsupported env_vars source \`${shortened(source)}\`; expected \`local\` or \`remote\``
   throw fault('unknown_value', message, path, { member: 'env_vars' })
 }
 

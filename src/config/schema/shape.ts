@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js'
-import { isTable, type Path, pathText, type Raw } from '../source/raw.js'
+import { isTable, type Path, pathText, type Raw, shortened } from '../source/raw.js'
 
 /**
  * What a member must look like: reads it with the reference's error texts and describes itself as JSON Schema. Own code
@@ -77,7 +77,7 @@ export function oneOf<const V extends string>(...values: readonly V[]): Shape<V>
       if (typeof value !== 'string') throw wrongType(value, 'a string', path)
       const found = values.find((allowed) => allowed === value)
       if (found === undefined)
-        throw fault('unknown_value', `unknown variant \`${value}\`, expected ${expected}`, path, { values })
+        throw fault('unknown_value', `unknown variant \`${shortened(value)}\`, expected ${expected}`, path, { values })
       return found
     },
   }
@@ -147,7 +147,7 @@ function unexpected(value: Raw, path: Path): string {
     case 'string':
       return path.some((part) => SECRET_MEMBERS.includes(part))
         ? 'string'
-        : `string ${JSON.stringify(shortened(value))}`
+        : `string ${JSON.stringify(shortened(value, 40))}`
     case 'boolean':
       return `boolean \`${value}\``
     case 'bigint':
@@ -157,9 +157,4 @@ function unexpected(value: Raw, path: Path): string {
     default:
       return value instanceof Date ? 'datetime' : Array.isArray(value) ? 'sequence' : 'map'
   }
-}
-
-/** A text in the wrong place may be of any length. */
-function shortened(value: string): string {
-  return value.length <= 40 ? value : `${value.slice(0, 37)}…`
 }

@@ -52,7 +52,12 @@ export function rawCopy(value: unknown): Raw {
 
 /** `mcp_servers.x.env.A`; parts that are no bare TOML keys are quoted. */
 export function pathText(path: Path): string {
-  return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')
+  return path.map((part) => (/^[A-Za-z0-9_-]{1,80}$/.test(part) ? part : JSON.stringify(shortened(part)))).join('.')
+}
+
+/** Text of a file in an error may be of any length. */
+export function shortened(text: string, length = 80): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }
 
 /** `file:line:column member`, as much as is known. */
