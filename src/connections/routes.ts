@@ -1,4 +1,4 @@
-import { type ReeveError, RpcError } from '../errors.js'
+import { RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, RPC } from '../protocol/index.js'
 import type { ConnectionNews, ConnectionRoute } from './route.js'

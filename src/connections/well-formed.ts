@@ -69,16 +69,16 @@ function leftOut(name: string, what: string): Fault {
   return {
     fatal: true,
     warning: (key, index) => {
-      const place = name === '' ? `tools[${index}]` : `${key.name}/${brief(name)}`
-      const shown = name === '' ? `tool number ${index + 1}` : `tool '${brief(name)}' (number ${index + 1})`
+      const place = name === '' ? `tools[${index}]` : `${key.name}/${shortened(name)}`
+      const shown = name === '' ? `tool number ${index + 1}` : `tool '${shortened(name)}' (number ${index + 1})`
       return warning(key, place, `${shown} ${what}; left out`)
     },
   }
 }
 
 function longName(key: ServerKey, name: string): ReeveError {
-  const message = `tool '${brief(name)}' has a name of ${name.length} characters, more than ${LONG_NAME}`
-  return warning(key, `${key.name}/${brief(name)}`, message)
+  const message = `tool '${shortened(name)}' has a name of ${name.length} characters, more than ${LONG_NAME}`
+  return warning(key, `${key.name}/${shortened(name)}`, message)
 }
 
 function warning(key: ServerKey, place: string, message: string): ReeveError {
@@ -99,7 +99,7 @@ function isDeeperThan(value: JsonValue, levels: number): boolean {
   return false
 }
 
-function brief(name: string): string {
+function shortened(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 60)}…`
 }
 
