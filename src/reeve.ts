@@ -9,6 +9,16 @@ import { openStore, type Store } from './store/index.js'
 import { RuntimeThread, type Thread, type ThreadOptions } from './threads/index.js'
 import { transportOpener } from './transports/index.js'
 
+export type {
+  CacheHint,
+  ClientProfile,
+  ConnectionEvent,
+  FromServer,
+  Inventory,
+  ReadyClient,
+  ServerRequestHandler,
+  ServerStatus,
+} from './connections/index.js'
 export * from './errors.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/index.js'
+import type { CacheHint } from './types.js'
 
 /** What a server offers, as it said it. Frozen; every member of every tool survives. */
 export interface Inventory {
@@ -13,6 +14,8 @@ export interface Inventory {
   readonly resources?: readonly JsonObject[]
   readonly resourceTemplates?: readonly JsonObject[]
   readonly prompts?: readonly JsonObject[]
+  /** What a modern server said of keeping each listing; the shortest time and narrowest scope of its pages. */
+  readonly cacheHints?: Readonly<Partial<Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', CacheHint>>>
 }
 
 export interface StoredInventory {

@@ -25,6 +25,8 @@ export interface CallPayload {
   /** Absent: none are sent. */
   readonly arguments?: JsonObject
   readonly _meta?: JsonObject
+  /** Further members of the params; they never replace the name, the arguments or `_meta`. */
+  readonly params?: JsonObject
 }
 
 export interface CallRunOptions extends RequestOptions {
@@ -77,8 +79,9 @@ export class PreparedCall {
     if (connection.state.state !== 'ready') await connection.ready(route, options.signal)
     const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, options.signal)
     try {
-      const { arguments: args, _meta } = prepare === undefined ? payload : await prepare()
-      const params = { name: this.binding.tool, ...(args && { arguments: args }), ...(_meta && { _meta }) }
+      const { arguments: args, _meta, params: more } = prepare === undefined ? payload : await prepare()
+      const { arguments: _, _meta: __, ...further } = more ?? {}
+      const params = { ...further, name: this.binding.tool, ...(args && { arguments: args }), ...(_meta && { _meta }) }
       return await connection.call(route, params, { ...options, timeoutMs: this.#timeout(options.timeoutMs) })
     } finally {
       lease.release()

@@ -14,6 +14,7 @@ export function readyClient(
   relay: Relay,
 ): ReadyClient {
   return Object.freeze({
+    era: 'legacy' as const,
     protocolVersion,
     serverInfo,
     capabilities,

@@ -1,6 +1,6 @@
 import type { ReeveError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import type { JsonObject } from '../protocol/index.js'
+import type { Era, JsonObject } from '../protocol/index.js'
 
 /** What this side declares in `initialize`. Part of a connection's identity. */
 export interface ClientProfile {
@@ -28,10 +28,25 @@ export interface RequestOptions {
   readonly onProgress?: (params: JsonObject) => void
   /** Opaque to everything below; comes back in `FromServer.origin`. */
   readonly origin?: unknown
+  /**
+   * What happens when a modern server asks for input in its result. `answer` (default): the `ServerRequestHandler` is
+   * asked and the request repeated until it is complete. `return`: the caller gets the `input_required` result as it came
+   * and repeats the request itself, with `inputResponses` and `requestState` in its params.
+   */
+  readonly inputRequired?: 'answer' | 'return'
+  /** The least level of log messages for this request; modern servers only, legacy ones have `logging/setLevel`. */
+  readonly logLevel?: string
+}
+
+/** How long, and for whom, a result may be kept (specification 2026-07-28, caching). */
+export interface CacheHint {
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
 }
 
 /** A connection that finished its handshake. All values as the server sent them. */
 export interface ReadyClient {
+  readonly era: Era
   readonly protocolVersion: string
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject

@@ -12,9 +12,13 @@ export type ClientOf = (selector: ServerSelector, options: CallOptions) => Promi
 type AtUri = ServerSelector & { readonly uri: string; readonly _meta?: JsonObject }
 
 export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
-  const send = async (method: string, { uri, _meta, ...selector }: AtUri, options: CallOptions = {}) => {
+  const send = async (
+    method: string,
+    { uri, _meta, ...selector }: AtUri,
+    { params: more, ...options }: CallOptions = {},
+  ) => {
     const { client } = await clientOf(selector, options)
-    const params = { uri, ...(_meta && { _meta }) }
+    const params = { ...more, uri, ...(_meta && { _meta }) }
     return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
   }
   return Object.freeze({
@@ -35,10 +39,10 @@ export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
     ...listing(host, PROMPTS),
     get: async (
       { name, arguments: args, _meta, ...selector }: Parameters<Prompts['get']>[0],
-      options: CallOptions = {},
+      { params: more, ...options }: CallOptions = {},
     ) => {
       const { client } = await clientOf(selector, options)
-      const params = { name, ...(args && { arguments: args }), ...(_meta && { _meta }) }
+      const params = { ...more, name, ...(args && { arguments: args }), ...(_meta && { _meta }) }
       return client.request('prompts/get', params, { timeoutMs: OPERATION_TIMEOUT, ...options })
     },
   })

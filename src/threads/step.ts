@@ -1,10 +1,11 @@
-import type { CapturedServer, PreparedCall } from '../connections/index.js'
+import type { CacheHint, CapturedServer, PreparedCall } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
 import { type NamingStrategy, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import { approve } from './approval.js'
+import { narrowestHint } from './cache-hint.js'
 import { callArguments, callMeta } from './meta.js'
-import { type OfferOptions, offer } from './offered.js'
+import { type Offered, type OfferOptions, offer } from './offered.js'
 import type { CallOptions, Namespace, Step, StepTool, ThreadOptions, ToolCall } from './types.js'
 
 /** What a thread lends to its steps. */
@@ -23,30 +24,24 @@ export function takeStep(servers: readonly CapturedServer[], host: StepHost): St
     servers.map(({ key, tools, live, inventory }) => ({ key, tools, live, instructions: inventory?.instructions })),
     options,
   )
-  return new FrozenStep(
-    offered.namespaces,
-    offered.tools,
-    new ServerKeyMap(servers.map((server) => [server.key, server])),
-    host,
-  )
+  const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
+  return new FrozenStep(offered, hint, new ServerKeyMap(servers.map((server) => [server.key, server])), host)
 }
 
 class FrozenStep implements Step {
   readonly namespaces: readonly Namespace[]
   readonly tools: readonly StepTool[]
+  readonly cacheHint: CacheHint
   readonly #byFlat = new Map<string, StepTool>()
   readonly #byPair = new Map<string, StepTool>()
   readonly #servers: ServerKeyMap<CapturedServer>
   readonly #host: StepHost
 
-  constructor(
-    namespaces: readonly Namespace[],
-    tools: readonly StepTool[],
-    servers: ServerKeyMap<CapturedServer>,
-    host: StepHost,
-  ) {
+  constructor(offered: Offered, cacheHint: CacheHint, servers: ServerKeyMap<CapturedServer>, host: StepHost) {
+    const { namespaces, tools } = offered
     this.namespaces = namespaces
     this.tools = tools
+    this.cacheHint = cacheHint
     this.#servers = servers
     this.#host = host
     for (const tool of tools) {
@@ -84,7 +79,8 @@ class FrozenStep implements Step {
     if (server === undefined) throw new UnsupportedCallError('', tool)
     const prepared: PreparedCall = server.prepareCall(tool)
     await approve(server.config, { key, tool, definition, arguments: args }, this.#host.onApproval, options.signal)
-    return prepared.run(payload, options)
+    const { params, ...rest } = options
+    return prepared.run({ ...payload, ...(params && { params }) }, rest)
   }
 }
 

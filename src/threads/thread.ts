@@ -106,12 +106,13 @@ export class RuntimeThread implements Thread {
       this.#options.onApproval,
       options.signal,
     )
-    if (prepared !== undefined) return prepared.run(payload, options)
+    const { params, ...rest } = options
+    if (prepared !== undefined) return prepared.run({ ...payload, ...(params && { params }) }, rest)
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)
     return client.request(
       'tools/call',
-      { name: tool, ...payload },
+      { ...params, name: tool, ...payload },
       { timeoutMs: server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, ...options },
     )
   }

@@ -1,4 +1,5 @@
 import type {
+  CacheHint,
   ClientProfile,
   ConnectionEvent,
   ReadyClient,
@@ -43,6 +44,11 @@ export interface CallOptions {
   /** Milliseconds; the smaller of this and the server's own. */
   readonly timeoutMs?: number
   readonly origin?: unknown
+  /** As in `RequestOptions`: whether a result that asks for input is answered here or handed to the caller. */
+  readonly inputRequired?: 'answer' | 'return'
+  /** Further members of the request's params, relayed as they are: `inputResponses`, `requestState`, `task`, unknown ones. */
+  readonly params?: JsonObject
+  readonly logLevel?: string
 }
 
 /** A frozen view: what is offered and how each call is bound. A changed definition refuses the call. */
@@ -51,6 +57,8 @@ export interface Step {
   readonly namespaces: readonly Namespace[]
   /** All tools, in the order offered; those hidden from the model only when the thread was started with `appTools`. */
   readonly tools: readonly StepTool[]
+  /** The shortest time and narrowest scope of the servers' own listings; nothing may be kept of legacy servers. */
+  readonly cacheHint: CacheHint
   /** The `CallToolResult` as the server sent it, `isError` included. */
   call(call: ToolCall, options?: CallOptions): Promise<JsonObject>
   /** The same by flat name, for clients without namespaces. */
@@ -72,6 +80,8 @@ export interface ListPage {
   /** The items as the server sent them. */
   readonly items: readonly JsonObject[]
   readonly nextCursor?: string
+  /** Absent for legacy servers, which say nothing of it. */
+  readonly cacheHint?: CacheHint
 }
 
 /** Everything but tools, always by exact key. `listAll` asks ready servers in parallel; failed ones are reported aside. */
