@@ -1,5 +1,6 @@
+import type { Requirements } from '../config/index.js'
 import { isHostOwnedApps } from './hosted-apps.js'
-import { denied, isAllowed, type ManagedRequirements } from './requirements.js'
+import { denied, isAllowed } from './requirements.js'
 import type { Registration } from './types.js'
 
 /** What an environment lets servers do in it (reference: catalog, 4). */
@@ -7,7 +8,7 @@ export type EnvironmentAuthority =
   | { readonly kind: 'unrestricted' }
   | { readonly kind: 'selected_plugins_only' }
   | { readonly kind: 'unavailable' }
-  | { readonly kind: 'restricted'; readonly policy: ManagedRequirements }
+  | { readonly kind: 'restricted'; readonly policy: Requirements }
 
 /** The reference knows no source here and says so in this form. */
 const UNKNOWN_SOURCE = '<unspecified>'

@@ -11,17 +11,8 @@ export {
   type ReadonlyKeyMap,
   uniformAuthorities,
 } from './permission-authority.js'
-export { type PluginOverlay, type PluginServerOverlay, underPluginOverlay } from './plugin-overlay.js'
+export { underPluginOverlay } from './plugin-overlay.js'
 export { type Policies, underPolicies } from './policies.js'
-export {
-  disabledReasonText,
-  type ManagedRequirements,
-  type RequirementFault,
-  requirementFaults,
-  type ServerIdentity,
-  type ServerMatcher,
-  underRequirements,
-  type ValueMatcher,
-} from './requirements.js'
+export { disabledReasonText, type RequirementFault, requirementFaults, underRequirements } from './requirements.js'
 export { approvalModeOf } from './tool-settings.js'
 export * from './types.js'

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { stdioConfig } from '../../test/fixtures/server-config.js'
 import { vectorCases } from '../../test/vectors/cases.js'
-import type { ServerConfig, ToolSettings } from '../config/index.js'
+import type { PluginPolicy, PluginServerPolicy, ServerConfig, ToolSettings } from '../config/index.js'
 import { serverKey } from '../identity/index.js'
-import { type PluginOverlay, type PluginServerOverlay, underPluginOverlay } from './plugin-overlay.js'
+import { underPluginOverlay } from './plugin-overlay.js'
 import { underPolicies } from './policies.js'
 import { approvalModeOf } from './tool-settings.js'
 import type { Registration } from './types.js'
@@ -18,9 +18,9 @@ const plugin = (id: string, environment: string | null, config: ServerConfig = s
   },
   config,
 })
-const overlays = (id: string, server: PluginServerOverlay, rest: Partial<PluginOverlay> = {}) =>
+const overlays = (id: string, server: PluginServerPolicy, rest: Partial<PluginPolicy> = {}) =>
   new Map([[id, { servers: new Map([['notes', server]]), ...rest }]])
-const overlaid = (registration: Registration, server: PluginServerOverlay) =>
+const overlaid = (registration: Registration, server: PluginServerPolicy) =>
   underPluginOverlay(registration, overlays('rootA', server)).config
 
 describe("(25) the host's word on a plugin's server", () => {

@@ -1,21 +1,5 @@
-import type { ApprovalMode, ServerConfig, ToolSettings } from '../config/index.js'
+import type { ApprovalMode, PluginPolicy, PluginServerPolicy, ServerConfig, ToolSettings } from '../config/index.js'
 import type { Registration } from './types.js'
-
-/** `[plugins."<id>"]` of the host's configuration (reference: catalog, 5). Never the transport. */
-export interface PluginOverlay {
-  /** Absent = true. */
-  readonly enabled?: boolean
-  readonly servers: ReadonlyMap<string, PluginServerOverlay>
-}
-
-/** `[plugins."<id>".mcp_servers.<server>]`. An absent member leaves what the plugin says. */
-export interface PluginServerOverlay {
-  readonly enabled?: boolean
-  readonly defaultToolsApprovalMode?: ApprovalMode
-  readonly enabledTools?: readonly string[]
-  readonly disabledTools?: readonly string[]
-  readonly tools?: Readonly<Record<string, ToolSettings>>
-}
 
 /**
  * A plugin's server as the host's configuration wants it. The plugin id is the root id of a selected root, or
@@ -27,7 +11,7 @@ export interface PluginServerOverlay {
  */
 export function underPluginOverlay(
   registration: Registration,
-  overlays: ReadonlyMap<string, PluginOverlay>,
+  overlays: ReadonlyMap<string, PluginPolicy>,
   isTrusted: (environment: string, pluginId: string) => boolean = () => false,
 ): Registration {
   const { key, source, config } = registration
@@ -46,20 +30,20 @@ export function underPluginOverlay(
   }
 }
 
-function filters({ enabledTools, disabledTools }: PluginServerOverlay) {
+function filters({ enabledTools, disabledTools }: PluginServerPolicy) {
   return { ...(enabledTools && { enabledTools }), ...(disabledTools && { disabledTools }) }
 }
 
 type Modes = Pick<ServerConfig, 'defaultToolsApprovalMode' | 'tools'>
 
-function asWritten(config: ServerConfig, { defaultToolsApprovalMode, tools = {} }: PluginServerOverlay): Modes {
+function asWritten(config: ServerConfig, { defaultToolsApprovalMode, tools = {} }: PluginServerPolicy): Modes {
   return {
     ...(defaultToolsApprovalMode && { defaultToolsApprovalMode }),
     tools: eachTool(config, tools, (own, over) => ({ ...own, ...over })),
   }
 }
 
-function tightened(config: ServerConfig, { defaultToolsApprovalMode, tools = {} }: PluginServerOverlay): Modes {
+function tightened(config: ServerConfig, { defaultToolsApprovalMode, tools = {} }: PluginServerPolicy): Modes {
   const ownDefault = config.defaultToolsApprovalMode
   const overDefault = defaultToolsApprovalMode
   return {

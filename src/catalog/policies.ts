@@ -1,15 +1,16 @@
+import type { PluginPolicy, Requirements } from '../config/index.js'
 import { type EnvironmentAuthority, underEnvironmentAuthority } from './environment-authority.js'
-import { type PluginOverlay, underPluginOverlay } from './plugin-overlay.js'
-import { type ManagedRequirements, underRequirements } from './requirements.js'
+import { underPluginOverlay } from './plugin-overlay.js'
+import { underRequirements } from './requirements.js'
 import type { Registration } from './types.js'
 
 /** What the host and the environments say about servers; an absent part says nothing. */
 export interface Policies {
   /** By plugin id. */
-  readonly overlays?: ReadonlyMap<string, PluginOverlay>
+  readonly overlays?: ReadonlyMap<string, PluginPolicy>
   /** Pairs whose overlays may also loosen. */
   readonly isTrusted?: (environment: string, pluginId: string) => boolean
-  readonly requirements?: ManagedRequirements
+  readonly requirements?: Requirements
   /** By execution environment id. */
   readonly authorityOf?: (environment: string) => EnvironmentAuthority
 }

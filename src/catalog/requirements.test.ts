@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { httpConfig, stdioConfig } from '../../test/fixtures/server-config.js'
-import type { ServerConfig } from '../config/index.js'
+import type { Requirements, ServerConfig, ServerMatcher, ValueMatcher } from '../config/index.js'
 import { serverKey } from '../identity/index.js'
 import { hostedAppsRegistration } from './hosted-apps.js'
-import {
-  disabledReasonText,
-  type ManagedRequirements,
-  requirementFaults,
-  type ServerMatcher,
-  underRequirements,
-  type ValueMatcher,
-} from './requirements.js'
+import { disabledReasonText, requirementFaults, underRequirements } from './requirements.js'
 import type { Registration, RegistrationSource } from './types.js'
 
 const SOURCE = '/etc/reeve/requirements.toml'
@@ -20,7 +13,7 @@ const plugin = (id: string): RegistrationSource => ({
   plugin: { id, displayName: id, agentPlugin: false },
 })
 const allowed = (
-  requirements: Omit<ManagedRequirements, 'source'>,
+  requirements: Omit<Requirements, 'source'>,
   config: ServerConfig,
   source: RegistrationSource = { kind: 'config' },
   name = 'docs',

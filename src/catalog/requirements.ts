@@ -1,31 +1,13 @@
-import type { DisabledReason, ServerConfig } from '../config/index.js'
+import type {
+  DisabledReason,
+  Requirements,
+  ServerConfig,
+  ServerIdentity,
+  ServerMatcher,
+  ValueMatcher,
+} from '../config/index.js'
 import { isHostOwnedApps } from './hosted-apps.js'
 import type { Registration } from './types.js'
-
-/** What a server must be: this program, or this address. Compared as it is written. */
-export type ServerIdentity = { readonly command: string } | { readonly url: string }
-
-/** A whole value, its beginning, or a regular expression that covers it whole. */
-export type ValueMatcher =
-  | { readonly match: 'exact' | 'prefix'; readonly value: string }
-  | { readonly match: 'regex'; readonly expression: string }
-
-/** A command with one matcher for each of its arguments, or an address. */
-export type ServerMatcher =
-  | { readonly command: string; readonly args: readonly ValueMatcher[] }
-  | { readonly url: ValueMatcher }
-
-/** What an administrator allows (reference: catalog, 5), also the policy of a restricted environment (4). */
-export interface ManagedRequirements {
-  /** Where it stands, for people: a file, a management domain. */
-  readonly source: string
-  /** `mcp_servers`, by server name. Absent = no list; empty = nothing, plugin servers included. */
-  readonly servers?: ReadonlyMap<string, ServerIdentity>
-  /** The second list, by server name. A server that both lists name must satisfy both. */
-  readonly matchers?: ReadonlyMap<string, ServerMatcher>
-  /** `plugins.<id>.mcp_servers`, by plugin id, then server name. */
-  readonly plugins?: ReadonlyMap<string, { readonly servers?: ReadonlyMap<string, ServerIdentity> }>
-}
 
 /** What `disabled_reason` says to people. */
 export function disabledReasonText(reason: DisabledReason): string {
@@ -33,7 +15,7 @@ export function disabledReasonText(reason: DisabledReason): string {
 }
 
 /** The registration, disabled with the reason if the requirements do not allow it. Hosted apps of the host are exempt. */
-export function underRequirements(registration: Registration, requirements: ManagedRequirements): Registration {
+export function underRequirements(registration: Registration, requirements: Requirements): Registration {
   if (isHostOwnedApps(registration) || isAllowed(registration, requirements)) return registration
   return denied(registration, requirements.source)
 }
@@ -44,14 +26,14 @@ export function denied(registration: Registration, source: string): Registration
 }
 
 /** Whether the lists allow a server of this name, source and config. `enabled` plays no part. */
-export function isAllowed({ key, source, config }: Registration, requirements: ManagedRequirements): boolean {
+export function isAllowed({ key, source, config }: Registration, requirements: Requirements): boolean {
   return 'plugin' in source
     ? isPluginServerAllowed(source.plugin.id, key.name, config, requirements)
     : isServerAllowed(key.name, config, requirements)
 }
 
 /** In a list at all, and as every list that names it says. */
-function isServerAllowed(name: string, config: ServerConfig, { servers, matchers }: ManagedRequirements): boolean {
+function isServerAllowed(name: string, config: ServerConfig, { servers, matchers }: Requirements): boolean {
   if (servers === undefined && matchers === undefined) return true
   const identity = servers?.get(name)
   const matcher = matchers?.get(name)
@@ -66,7 +48,7 @@ function isPluginServerAllowed(
   pluginId: string,
   name: string,
   config: ServerConfig,
-  { servers, matchers, plugins }: ManagedRequirements,
+  { servers, matchers, plugins }: Requirements,
 ): boolean {
   if (servers?.size === 0) return false
   return isAllowedByPluginRules(pluginId, name, config, plugins) && isAllowedByMatchers(name, config, matchers)
@@ -76,7 +58,7 @@ function isAllowedByPluginRules(
   pluginId: string,
   name: string,
   config: ServerConfig,
-  plugins: ManagedRequirements['plugins'],
+  plugins: Requirements['plugins'],
 ): boolean {
   const hasRules = [...(plugins?.values() ?? [])].some(({ servers }) => servers !== undefined)
   if (!hasRules) return true
@@ -84,7 +66,7 @@ function isAllowedByPluginRules(
   return rule !== undefined && hasIdentity(config, rule)
 }
 
-function isAllowedByMatchers(name: string, config: ServerConfig, matchers: ManagedRequirements['matchers']): boolean {
+function isAllowedByMatchers(name: string, config: ServerConfig, matchers: Requirements['matchers']): boolean {
   if (matchers === undefined) return true
   const matcher = matchers.get(name)
   return matcher !== undefined && matches(config, matcher)
@@ -117,7 +99,7 @@ function matchesValue(value: string, matcher: ValueMatcher): boolean {
  * What is wrong with the regular expressions, each with its place below the requirements. One that cannot be compiled
  * matches nothing, so the server it guards stays disabled.
  */
-export function requirementFaults({ matchers = new Map() }: ManagedRequirements): readonly RequirementFault[] {
+export function requirementFaults({ matchers = new Map() }: Requirements): readonly RequirementFault[] {
   return [...matchers].flatMap(([name, matcher]) =>
     valuesOf(matcher).flatMap(({ value, member }) =>
       value.match === 'regex' && fullMatch(value.expression) === undefined
