@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readStamp, stampOf } from './content-stamp.mjs'
+import { directLibsql } from './direct-libsql.mjs'
 import { runStep, StepFailedError } from './run-step.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -21,11 +22,8 @@ const SOURCES = [
 ]
 const MEND = 'node scripts/setup.mjs'
 
-/**
- * libsql loads a native module by its own location. pino and its parts look for files beside themselves.
- * Both are dependencies, so they are there; only verbs that need them load them.
- */
-const EXTERNAL = ['libsql', 'pino']
+/** Stay packages of their own: native code, and pino, whose parts look for files beside themselves. */
+const EXTERNAL = ['@libsql/*', 'pino']
 
 /** CommonJS packages inside an ESM bundle ask for `require`. */
 const BANNER = `import { createRequire as createRequireOfBundle } from 'node:module'
@@ -79,30 +77,59 @@ async function emitLibrary(fresh) {
   for (const name of made) replace(join(dist, name), join(fresh, name))
 }
 
+/**
+ * Two bundles. `reeve.js` is what starts: CommonJS, with the listing of cached tools whole inside, because ES modules
+ * and each further file would cost a listing more than its code does. All else is split ES modules beside it, so that a
+ * verb loads its own code only.
+ */
 async function bundleCli(fresh) {
   const { build: bundle } = await import('esbuild')
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  await bundle({
+  const shared = {
     absWorkingDir: root,
-    entryPoints: ['src/cli/reeve.ts'],
     outdir: fresh,
     bundle: true,
-    splitting: true,
-    format: 'esm',
     platform: 'node',
+    // jsonc-parser's CommonJS form asks for its parts in a way that no bundler follows.
+    mainFields: ['module', 'main'],
     target: 'node20.19',
-    minify: true,
-    keepNames: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
     legalComments: 'linked',
     external: EXTERNAL,
-    banner: { js: BANNER },
     define: { REEVE_VERSION: JSON.stringify(version) },
     logLevel: 'silent',
-  }).catch((error) => {
+  }
+  try {
+    await bundle({
+      ...shared,
+      entryPoints: ['src/cli/reeve.ts'],
+      format: 'cjs',
+      // Nobody sees a name of the listing: what fails there is done again by the other bundle.
+      minifyIdentifiers: true,
+      plugins: [directLibsql, besides('./run-process.js', './run-process.mjs')],
+    })
+    await bundle({
+      ...shared,
+      entryPoints: ['src/cli/run-process.ts'],
+      format: 'esm',
+      splitting: true,
+      outExtension: { '.js': '.mjs' },
+      plugins: [directLibsql],
+      banner: { js: BANNER },
+    })
+  } catch (error) {
     throw new StepFailedError('bundling the command line failed', error.message, MEND)
-  })
+  }
+  writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
   chmodSync(join(fresh, 'reeve.js'), 0o755)
   replace(join(dist, 'cli'), fresh)
+}
+
+/** Leaves an import as one of a file beside the bundle. */
+function besides(path, file) {
+  const filter = new RegExp(`^${path.replaceAll('.', '\\.')}$`)
+  return { name: 'besides', setup: ({ onResolve }) => onResolve({ filter }, () => ({ path: file, external: true })) }
 }
 
 /** A running process may read a folder while it is replaced, but never finds half of one. */

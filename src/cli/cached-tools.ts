@@ -1,16 +1,18 @@
 import { join } from 'node:path'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from '../catalog/index.js'
 import { type LoadedConfig, loadConfig } from '../config/index.js'
-import { cacheIdentity, isToolEnabled } from '../connections/index.js'
-import { readableNaming, type ServerKey } from '../identity/index.js'
+import { cacheIdentity, type Inventory, type InventoryCache, isToolEnabled } from '../connections/index.js'
+import type { ServerKey } from '../identity/index.js'
 import { implementation } from '../protocol/index.js'
 import { openStore } from '../store/index.js'
-import { type OfferingServer, offer, type ServerSelector, type StepTool } from '../threads/index.js'
+import type { ServerSelector } from '../threads/index.js'
 import type { Cli } from './cli.js'
 import { selectKey } from './selection.js'
+import { tellProblems } from './showing/problems.js'
+import { byServerAndName, type ListedTool, showTools } from './showing/tool-list.js'
 
 export interface CachedTools {
-  readonly tools: readonly StepTool[]
+  readonly tools: readonly ListedTool[]
   /** Enabled servers that the cache does not know as they are configured now. */
   readonly missing: readonly ServerKey[]
   readonly config: LoadedConfig
@@ -26,43 +28,51 @@ export async function cachedTools(cli: Cli, selector: ServerSelector | undefined
   const config = await loadConfig({ home: cli.home, cwd: cli.cwd, env: cli.env, files: cli.configFiles })
   const multiEnvironment = config.features.get('multi_environment_mcp') ?? false
   const servers = selected(effectiveServers(configuredCatalog(config, { multiEnvironment })), selector)
-  const { known, missing } = readInventories(cli, servers)
-  const { tools } = offer(known, { naming: readableNaming, multiEnvironment, appTools: true })
-  return { tools, missing, config }
+  const tools: ListedTool[] = []
+  const missing: ServerKey[] = []
+  using store = openStore(join(cli.home, 'state.sqlite'))
+  for (const server of servers) {
+    const inventory = server.config.enabled ? inventoryOf(server, store.inventories, cli) : undefined
+    if (inventory === undefined) missing.push(server.key)
+    else tools.push(...listed(server, inventory))
+  }
+  return { tools: tools.sort(byServerAndName), missing, config }
 }
 
+/** A disabled server that is asked for by name stays in: starting it will say why it cannot be used. */
 function selected(
   servers: readonly EffectiveServer[],
   selector: ServerSelector | undefined,
 ): readonly EffectiveServer[] {
   if (selector === undefined) return servers.filter(({ config }) => config.enabled)
-  const keys = servers.map(({ key }) => key)
-  const wanted = selectKey(keys, selector)
+  const wanted = selectKey(
+    servers.map(({ key }) => key),
+    selector,
+  )
   return servers.filter(({ key }) => key === wanted)
 }
 
-function readInventories(
-  cli: Cli,
-  servers: readonly EffectiveServer[],
-): { known: OfferingServer[]; missing: ServerKey[] } {
-  const known: OfferingServer[] = []
-  const missing: ServerKey[] = []
+function inventoryOf(server: EffectiveServer, cache: InventoryCache, cli: Cli): Inventory | undefined {
   // What threads of the command line declare: they answer no question of a server.
-  const context = {
-    profile: { clientInfo: implementation(), capabilities: {} },
-    env: cli.env,
-    fallbackCwd: cli.cwd,
-  }
-  using store = openStore(join(cli.home, 'state.sqlite'))
-  for (const server of servers) {
-    const identity = server.config.enabled ? cacheIdentity(server, context) : undefined
-    const inventory = identity === undefined ? undefined : store.inventories.get(identity)?.inventory
-    if (inventory === undefined) missing.push(server.key)
-    else known.push(offering(server, inventory.tools))
-  }
-  return { known, missing }
+  const profile = { clientInfo: implementation(), capabilities: {} }
+  const identity = cacheIdentity(server, { profile, env: cli.env, fallbackCwd: cli.cwd })
+  return identity === undefined ? undefined : cache.get(identity)?.inventory
 }
 
-function offering({ key, config }: EffectiveServer, tools: OfferingServer['tools']): OfferingServer {
-  return { key, live: false, tools: tools.filter(({ name }) => isToolEnabled(config, String(name))) }
+/** What a step would offer of it: filtered, and of two tools of one name the first. */
+function listed({ key, config }: EffectiveServer, { tools }: Inventory): ListedTool[] {
+  const seen = new Set<string>()
+  return tools.flatMap((definition) => {
+    const { name } = definition
+    if (typeof name !== 'string' || seen.has(name) || !isToolEnabled(config, name)) return []
+    seen.add(name)
+    return [{ key, tool: name, definition, live: false }]
+  })
+}
+
+/** Prints what the cache knows. Gives the exit code: not 0 when part of the configuration could not be used. */
+export function showCached(cli: Cli, { tools, config }: CachedTools): number {
+  tellProblems(cli, config.problems)
+  showTools(cli, { tools, failures: [] })
+  return config.problems.some(({ severity }) => severity === 'error') ? 1 : 0
 }

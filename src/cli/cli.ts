@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { reeveHome } from '../config/index.js'
-import { type Diagnostics, diagnosticsTo, type Output, outputTo } from './output.js'
+import { type Diagnostics, diagnosticsTo, type Output, outputTo, type TextStream } from './output.js'
 import { type Style, styleFor } from './style.js'
 
-export type { Column, Diagnostics, Output } from './output.js'
+export type { Column, Diagnostics, Output, TextStream } from './output.js'
 export type { Style } from './style.js'
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -53,8 +53,8 @@ export interface Cli {
 
 /** What `createCli` is made from: the process in life, streams of a test otherwise. */
 export interface CliWorld {
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
-  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
+  readonly stdout: TextStream
+  readonly stderr: TextStream
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -87,7 +87,10 @@ export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
     env,
     cwd,
     home: resolve(cwd, options.home || reeveHome(env)),
-    stdin: world.stdin,
+    // Not touched before it is needed: opening it takes time, and a terminal is then read from.
+    get stdin() {
+      return world.stdin
+    },
     json,
     quiet,
     color,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { constants } from 'node:os'
 
 export interface Interruption {
@@ -16,6 +17,8 @@ const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export function watchInterruption(process: NodeJS.Process): Interruption {
   const controller = new AbortController()
+  // Every server that is waited for listens; there may be many.
+  setMaxListeners(0, controller.signal)
   let exitCode: number | undefined
   const stop = (code: number): void => {
     exitCode ??= code

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream'
 import type { Style } from './style.js'
 import { type Column, tableLines } from './table.js'
 
@@ -6,7 +5,7 @@ export type { Column } from './table.js'
 
 /** Prints the result of a verb. */
 export interface Output {
-  /** One JSON document and a newline. For `--json`. */
+  /** One JSON document and a newline; laid out for people on a terminal only. For `--json`. */
   json(value: unknown): void
   /** One line, as it is. Text of others goes through `printable` or `oneLine` first. */
   line(text?: string): void
@@ -36,10 +35,15 @@ export interface Diagnostics {
   readonly style: Style
 }
 
-type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+/** As much of a `WriteStream` as printing needs. */
+export interface TextStream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(chunk: string | Uint8Array): unknown
+}
 
 /** `before` runs ahead of every write: it takes a progress line off the terminal. */
-export function outputTo(stream: Stream, style: Style, before: () => void): Output {
+export function outputTo(stream: TextStream, style: Style, before: () => void): Output {
   const terminal = stream.isTTY === true
   const write = (chunk: string | Uint8Array): void => {
     before()
@@ -47,7 +51,7 @@ export function outputTo(stream: Stream, style: Style, before: () => void): Outp
   }
   return Object.freeze({
     terminal,
-    json: (value: unknown) => write(`${JSON.stringify(value, null, 2)}\n`),
+    json: (value: unknown) => write(`${JSON.stringify(value, null, terminal ? 2 : undefined)}\n`),
     line: (text = '') => write(`${text}\n`),
     raw: write,
     table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
@@ -60,7 +64,7 @@ export function outputTo(stream: Stream, style: Style, before: () => void): Outp
 }
 
 export function diagnosticsTo(
-  stream: Stream,
+  stream: TextStream,
   { quiet, transientOnly, style }: { readonly quiet: boolean; readonly transientOnly: boolean; readonly style: Style },
 ): Diagnostics {
   let transient = false

@@ -1,9 +1,45 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
+import { join } from 'node:path'
 
-// Node 22.1 keeps compiled code on disk; everything else is imported after this, so that it profits.
-const enableCompileCache: unknown = Reflect.get(nodeModule, 'enableCompileCache')
-if (typeof enableCompileCache === 'function') enableCompileCache()
+// Built as CommonJS with the listing inside, because Node starts that faster; the rest of the command line is ES modules.
+void start(process.argv.slice(2))
 
-const { runProcess } = await import('./run-process.js')
-await runProcess(process)
+async function start(args: readonly string[]): Promise<void> {
+  if (args.includes('tools') && (await answeredFromCache(args))) return
+  await keepCompiledCode()
+  const { runProcess } = await import('./run-process.js')
+  await runProcess(process)
+}
+
+/** Listing tools is what scripts and completions do all the time, so it loads next to nothing. */
+async function answeredFromCache(args: readonly string[]): Promise<boolean> {
+  const { coldList, plainStream } = await import('./cold-list.js')
+  const code = await coldList(args, {
+    stdout: plainStream(1, () => process.stdout, brokenPipe),
+    stderr: plainStream(2, () => process.stderr, brokenPipe),
+    get stdin() {
+      return process.stdin
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    signal: new AbortController().signal,
+  })
+  if (code !== undefined) process.exitCode = code
+  return code !== undefined
+}
+
+/** Whoever read the list has enough of it: 128 + SIGPIPE. */
+function brokenPipe(): never {
+  process.exit(141)
+}
+
+/** From Node 22.1, in our own home: the default is a folder that everybody on the machine may write to. */
+async function keepCompiledCode(): Promise<void> {
+  const enableCompileCache: unknown = Reflect.get(nodeModule, 'enableCompileCache')
+  if (typeof enableCompileCache !== 'function') return
+  const { reeveHome } = await import('../config/index.js')
+  const home = reeveHome(process.env)
+  if (existsSync(home)) enableCompileCache(join(home, 'cache', 'compiled'))
+}

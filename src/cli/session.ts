@@ -3,6 +3,7 @@ import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
 import { oneLine } from './printable.js'
 import { selectKey } from './selection.js'
+import { tellProblems } from './showing/problems.js'
 
 export interface OpenedRuntime extends AsyncDisposable {
   readonly reeve: Reeve
@@ -19,14 +20,6 @@ export async function openRuntime(cli: Cli): Promise<OpenedRuntime> {
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
   const incomplete = reeve.problems.some(({ severity }) => severity === 'error')
   return { reeve, incomplete, [Symbol.asyncDispose]: () => reeve.close() }
-}
-
-export function tellProblems(cli: Cli, problems: Reeve['problems']): void {
-  for (const { severity, place, message } of problems) {
-    const text = oneLine(`${place}: ${message}`)
-    if (severity === 'error') cli.err.error(`${cli.err.style.red('error:')} ${text}`)
-    else cli.err.warn(text)
-  }
 }
 
 export type SessionOptions = Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'>

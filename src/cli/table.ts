@@ -67,13 +67,14 @@ function cut(text: string, room: number): string {
 
 /** Terminal columns: East Asian wide characters and emoji take two, combining marks none. */
 export function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length
   let columns = 0
-  for (const character of text)
-    columns += NARROW.test(character) ? 1 : ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  for (const character of text) columns += ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1
   return columns
 }
 
-const NARROW = /^[\x20-\x7e]$/
+/** Most cells: no need to look at each character. */
+const NARROW = /^[\x20-\x7e]*$/
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]$/u
 const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]$/u

@@ -8,11 +8,10 @@ export interface Finding {
   readonly severity: Severity
   /** Stable, snake_case. */
   readonly code: string
+  /** May have several lines: the first says what, the others are the server's last words. */
   readonly message: string
   /** `file:line member`, `server/tool field`, or a path. */
   readonly place: string
   readonly mend?: string
-  /** What the server wrote to stderr before it went, oldest first. */
-  readonly stderr?: readonly string[]
   readonly key?: ServerKey
 }

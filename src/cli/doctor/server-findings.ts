@@ -38,7 +38,6 @@ export async function examineServers(
 
 function failureFindings({ key, status, error }: ServerStatus, place: string): Finding[] {
   if (status === 'disabled') return []
-  const stderr = linesOf(error?.data?.stderr)
   return [
     {
       severity: 'error',
@@ -46,13 +45,9 @@ function failureFindings({ key, status, error }: ServerStatus, place: string): F
       key,
       place,
       message: error?.message ?? `did not come up (${status})`,
-      ...(stderr.length > 0 && { stderr }),
     },
   ]
 }
-
-const linesOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((line) => typeof line === 'string') : []
 
 /** The list as the server gives it: before filters, and with what is left out elsewhere. */
 async function examineTools(

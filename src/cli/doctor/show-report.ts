@@ -21,9 +21,8 @@ function toJson({ findings, servers, started }: Report): Record<string, unknown>
   return {
     ok: findings.every(({ severity }) => severity !== 'error'),
     started,
-    findings: findings.map(({ key, stderr, ...finding }) => ({
+    findings: findings.map(({ key, ...finding }) => ({
       ...finding,
-      ...(stderr !== undefined && { stderr }),
       ...(key !== undefined && keyMembers(key)),
     })),
     servers: servers.map(({ status, startMs, tools }) => ({
@@ -47,12 +46,11 @@ function showText(cli: Cli, { findings, servers, started }: Report): void {
   cli.out.line(`${summary}; ${up}`)
 }
 
-function showFinding(cli: Cli, { severity, place, message, mend, stderr }: Finding): void {
+function showFinding(cli: Cli, { severity, place, message, mend }: Finding): void {
   const { style } = cli
   const mark = severity === 'error' ? style.red('✗') : style.yellow('!')
   const [first = '', ...rest] = printable(message).split('\n')
   cli.out.line(`${mark} ${style.bold(oneLine(place))}: ${first}`)
-  for (const line of rest) cli.out.line(`    ${line}`)
+  for (const line of rest) cli.out.line(style.dim(`    ${line}`))
   if (mend !== undefined) cli.out.line(`    → ${oneLine(mend)}`)
-  for (const line of stderr ?? []) cli.out.line(style.dim(`    | ${oneLine(line)}`))
 }

@@ -1,13 +1,25 @@
+import { compareSerialised, readableName, type ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
-import type { StepTool } from '../../threads/index.js'
+import { isModelVisible } from '../../threads/index.js'
 import { isObject } from '../calling/schema-type.js'
 import type { Cli } from '../cli.js'
 import { failuresJson, type ServerFailure } from './failures.js'
 import { textMember } from './members.js'
 import { keyColumns, keyMembers } from './server-names.js'
 
+/** A tool of a listing. */
+export interface ListedTool {
+  readonly key: ServerKey
+  /** As the server calls it. */
+  readonly tool: string
+  readonly definition: JsonObject
+  /** False when it is known from the cache alone. */
+  readonly live: boolean
+}
+
 export interface ToolList {
-  readonly tools: readonly StepTool[]
+  /** By server, then by name. */
+  readonly tools: readonly ListedTool[]
   readonly failures: readonly ServerFailure[]
 }
 
@@ -23,8 +35,20 @@ export function showTools(cli: Cli, { tools, failures }: ToolList): void {
     ])
 }
 
-function toolJson({ key, flat, live, modelVisible, definition }: StepTool): Record<string, unknown> {
-  return { ...keyMembers(key), exposed_name: flat, cached: !live, model_visible: modelVisible, tool: definition }
+/** The order of a listing, whether it comes from servers, the cache, or both. */
+export function byServerAndName(a: ListedTool, b: ListedTool): number {
+  return compareSerialised(a.key, b.key) || (a.tool < b.tool ? -1 : Number(a.tool > b.tool))
+}
+
+function toolJson({ key, tool, live, definition }: ListedTool): Record<string, unknown> {
+  return {
+    ...keyMembers(key),
+    // What clients of the gateway see.
+    exposed_name: readableName(key, tool),
+    cached: !live,
+    model_visible: isModelVisible(definition),
+    tool: definition,
+  }
 }
 
 /** `text [limit]`: what is required, and what may be left out. */

@@ -1,11 +1,11 @@
-import { compareSerialised, type ServerKey } from '../../identity/index.js'
-import type { ServerSelector, StepTool } from '../../threads/index.js'
-import { type CachedTools, cachedTools } from '../cached-tools.js'
+import type { ServerKey } from '../../identity/index.js'
+import type { ServerSelector } from '../../threads/index.js'
+import { cachedTools, showCached } from '../cached-tools.js'
 import type { Cli } from '../cli.js'
 import { type EnvironmentOption, optionalSelector } from '../selection.js'
-import { tellProblems, withThread } from '../session.js'
+import { withThread } from '../session.js'
 import { failuresOf, reportFailures } from '../showing/failures.js'
-import { showTools } from '../showing/tool-list.js'
+import { byServerAndName, type ListedTool, showTools } from '../showing/tool-list.js'
 
 export interface ToolsOptions extends EnvironmentOption {
   /** Ask the servers instead of the cache. */
@@ -21,18 +21,12 @@ export async function run(cli: Cli, name: string | undefined, options: ToolsOpti
   return showCached(cli, cached)
 }
 
-function showCached(cli: Cli, { tools, config }: CachedTools): number {
-  tellProblems(cli, config.problems)
-  showTools(cli, { tools, failures: [] })
-  return config.problems.some(({ severity }) => severity === 'error') ? 1 : 0
-}
-
 /** Starts `only` (or all) and shows their tools among those that are known already. */
 function showStarted(
   cli: Cli,
   selector: ServerSelector | undefined,
   only: readonly ServerSelector[] | undefined,
-  known: readonly StepTool[],
+  known: readonly ListedTool[],
 ): Promise<number> {
   return withThread(cli, { ...(only !== undefined && { only }), enforceRequired: false }, async (thread) => {
     cli.err.progress('asking the servers')
@@ -40,14 +34,9 @@ function showStarted(
     const { tools } = await thread.step({ wait: 'all', signal: cli.signal })
     const failures = failuresOf(thread.servers(), [])
     cli.err.clear()
-    showTools(cli, { tools: [...known, ...tools].sort(asOffered), failures })
+    showTools(cli, { tools: [...known, ...tools].sort(byServerAndName), failures })
     return reportFailures(cli, failures)
   })
 }
 
 const exactly = ({ name, environment }: ServerKey): ServerSelector => ({ server: name, environment })
-
-/** The order of a whole listing: by server, then by name. */
-function asOffered(a: StepTool, b: StepTool): number {
-  return compareSerialised(a.key, b.key) || (a.name < b.name ? -1 : Number(a.name > b.name))
-}

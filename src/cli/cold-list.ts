@@ -1,0 +1,50 @@
+import { cachedTools, showCached } from './cached-tools.js'
+import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
+
+export { plainStream } from './plain-stream.js'
+
+/**
+ * `reeve tools` without the rest of the command line: what the cache can answer alone is answered before a parser, a
+ * runtime or a logger is loaded. Bundled into one file of its own (scripts/build.mjs).
+ *
+ * @returns the exit code; undefined for anything that is not a plain listing, not in the cache, or wrong in any way. The
+ * whole command line then does it again from the start, and tells what is wrong.
+ */
+export async function coldList(args: readonly string[], world: CliWorld): Promise<number | undefined> {
+  const wanted = plainListing(args)
+  if (wanted === undefined) return undefined
+  try {
+    const cli = createCli(world, wanted.options)
+    const cached = await cachedTools(cli, wanted.name === undefined ? undefined : { server: wanted.name })
+    return cached.missing.length === 0 ? showCached(cli, cached) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface PlainListing {
+  readonly name: string | undefined
+  readonly options: GlobalOptions
+}
+
+/** `tools [NAME]` with no options but these; each is read as the whole command line would. */
+function plainListing(args: readonly string[]): PlainListing | undefined {
+  const config: string[] = []
+  const options: { json?: boolean; quiet?: boolean; home?: string } = {}
+  const words: string[] = []
+  const rest = [...args]
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const value = (): string | undefined => rest.shift()
+    if (arg === '--json') options.json = true
+    else if (arg === '--quiet' || arg === '-q') options.quiet = true
+    else if (arg === '--home' || arg === '--config') {
+      const given = value()
+      if (given === undefined || given.startsWith('-')) return undefined
+      if (arg === '--home') options.home = given
+      else config.push(given)
+    } else if (arg.startsWith('-')) return undefined
+    else words.push(arg)
+  }
+  const [verb, name, ...more] = words
+  return verb === 'tools' && more.length === 0 ? { name, options: { ...options, config } } : undefined
+}
