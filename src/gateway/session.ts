@@ -1,33 +1,34 @@
 import { setImmediate } from 'node:timers/promises'
-import type { FromServer } from '../connections/index.js'
+import type { ClientProfile, FromServer } from '../connections/index.js'
 import { ClosedError, ReeveError, RpcError } from '../errors.js'
 import { type InboundRequest, type JsonObject, Peer, RPC, type Transport } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
 import { eraOf, negotiate, type Revision, refuseDiscovery } from './eras.js'
+import { type FrontOptions, introduce, openRelay } from './front.js'
 import { Announcements } from './relay/announcements.js'
+import { callOptions } from './relay/call-options.js'
 import { askClient } from './relay/client-requests.js'
 import { toRpcError } from './relay/errors.js'
-import { capabilitiesOf, instructionsOf, profileOf, showsApps } from './relay/handshake.js'
+import { type Introduction, profileOf } from './relay/handshake.js'
 import { isObject, requiredText } from './relay/params.js'
-import { Relay } from './relay/relay.js'
-import type { ThreadStarter } from './thread-starter.js'
+import type { Relay } from './relay/relay.js'
 
-export interface GatewaySessionOptions {
-  readonly startThread: ThreadStarter
-  /** Of Reeve, for `serverInfo`. */
-  readonly version: string
-  /** Milliseconds that `initialize` waits for servers, whose instructions it carries. Default 1500. */
-  readonly settleMs?: number
-  /** Faults of clients and transports. What happens to servers is told by the events of the thread that is started. */
-  readonly onWarning: (warning: Error) => void
-}
+export type GatewaySessionOptions = FrontOptions
 
 type State =
   | { readonly kind: 'new' }
   /** `serving` resolves when requests can be answered. */
-  | { readonly kind: 'starting'; readonly relay: Promise<Relay>; readonly serving: Promise<Relay> }
-  | { readonly kind: 'serving'; readonly relay: Relay; readonly client: JsonObject; readonly revision: Revision }
+  | { readonly kind: 'starting'; readonly relay: Promise<Relay>; readonly serving: Promise<Served> }
+  | ({ readonly kind: 'serving' } & Served)
   | { readonly kind: 'closed' }
+
+/** A client that has introduced itself, and was told what is here. */
+interface Served {
+  readonly relay: Relay
+  readonly client: JsonObject
+  readonly revision: Revision
+  readonly introduction: Introduction
+}
 
 /** One downstream client and the thread that serves it, from `initialize` to the end of its transport. */
 export class GatewaySession {
@@ -48,7 +49,7 @@ export class GatewaySession {
     this.closed = this.#ended.come
     this.#peer = new Peer(transport, {
       onRequest: (method, params, request) => this.#answer(method, params ?? {}, request),
-      onNotification: (method) => this.#notified(method),
+      onNotification: (method, params) => this.#notified(method, params),
       onClose: ({ error }) => this.#end(error),
       onWarning: options.onWarning,
     })
@@ -90,14 +91,14 @@ export class GatewaySession {
     const relay = await this.#servingRelay()
     // A client that asks is ready, whether it said so or forgot to.
     this.#begin(relay)
-    return relay.answer(method, params, request)
+    return relay.answer(method, params, callOptions(this.#peer, params, request, this.#warn))
   }
 
   /** Scripts send everything at once: what comes while the servers start waits until `initialize` was answered. */
   async #servingRelay(): Promise<Relay> {
     if (this.#state.kind === 'serving') return this.#state.relay
     if (this.#state.kind !== 'starting') throw new RpcError(RPC.invalidRequest, 'Invalid Request: initialize first')
-    const relay = await this.#state.serving
+    const { relay } = await this.#state.serving
     await setImmediate()
     return relay
   }
@@ -109,39 +110,34 @@ export class GatewaySession {
     const relay = this.#startRelay(profile)
     const serving = this.#serve(relay, profile.clientInfo, revision)
     this.#state = { kind: 'starting', relay, serving }
-    return this.#introduce((await serving).thread, revision)
+    const { introduction } = await serving
+    return { protocolVersion: revision, ...introduction }
   }
 
-  async #serve(starting: Promise<Relay>, client: JsonObject, revision: Revision): Promise<Relay> {
+  async #serve(starting: Promise<Relay>, client: JsonObject, revision: Revision): Promise<Served> {
     try {
       const relay = await starting
-      await this.#settle(relay.thread)
+      const introduction = await introduce(relay, this.#options)
       if (this.#state.kind !== 'starting') throw new ClosedError('the session')
-      this.#state = { kind: 'serving', relay, client, revision }
+      const served: Served = { relay, client, revision, introduction }
+      this.#state = { kind: 'serving', ...served }
       this.#transport.protocolVersion?.(revision)
-      return relay
+      return served
     } catch (error) {
-      if (this.#state.kind === 'starting') this.#state = { kind: 'new' }
+      if (this.#state.kind === 'starting') await this.#startAgain(this.#state.relay)
       throw error
     }
   }
 
-  #introduce(thread: Thread, revision: Revision): JsonObject {
-    const servers = thread.servers()
-    const instructions = instructionsOf(servers)
-    return {
-      protocolVersion: revision,
-      capabilities: capabilitiesOf(servers),
-      serverInfo: { name: 'reeve', title: 'Reeve', version: this.#options.version },
-      ...(instructions !== undefined && { instructions }),
-    }
+  /** The client may try once more, with a thread of its own. */
+  async #startAgain(relay: Promise<Relay>): Promise<void> {
+    this.#state = { kind: 'new' }
+    const started = await relay.catch(nothing)
+    await started?.thread.close()
   }
 
-  async #startRelay(profile: ReturnType<typeof profileOf>): Promise<Relay> {
-    const thread = await this.#options.startThread({
-      client: profile,
-      naming: 'readable',
-      appTools: showsApps(profile),
+  #startRelay(profile: ClientProfile): Promise<Relay> {
+    return openRelay(this.#options, profile, {
       onRequest: (request, signal) =>
         askClient(request, signal, {
           peer: this.#peer,
@@ -151,23 +147,12 @@ export class GatewaySession {
         }),
       onEvent: (event) => this.#onEvent(event),
     })
-    return new Relay(thread, this.#peer, this.#warn)
   }
 
-  /** Gives servers a moment to come up. Why one did not is told to the request that needs it, not to the handshake. */
-  async #settle(thread: Thread): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const passed = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#options.settleMs ?? 1500)
-    })
-    const come = thread.step().then(nothing, nothing)
-    await Promise.race([come, passed])
-    clearTimeout(timer)
-  }
-
-  #notified(method: string): void {
+  #notified(method: string, params: JsonObject | undefined): void {
     if (method === 'notifications/initialized') this.#servingRelay().then((relay) => this.#begin(relay), nothing)
-    if (method === 'notifications/roots/list_changed') this.thread?.rootsChanged().catch(this.#warn)
+    else if (method === 'notifications/roots/list_changed') this.thread?.rootsChanged().catch(this.#warn)
+    else if (this.#state.kind === 'serving') this.#state.relay.notified(method, params)
   }
 
   #begin(relay: Relay): void {

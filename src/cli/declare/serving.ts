@@ -10,6 +10,7 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--http <host:port>', 'MCP over HTTP (default: 127.0.0.1:7411; port 0 takes a free one)')
     .option('--no-token', 'no bearer token: every program of this machine may connect')
     .option('--token-file <file>', 'where the bearer token is kept (default: gateway-token in the home)')
+    .option('--transparent', 'show the only server as itself: its own names, capabilities and instructions')
     .action(verb(() => import('../verbs/serve.js')))
   program
     .command('status')

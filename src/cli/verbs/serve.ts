@@ -7,6 +7,7 @@ import { type Log, logEvent, openLog } from '../log.js'
 import { oneLine } from '../printable.js'
 import { addressFrom, DEFAULT_ADDRESS } from '../serving/address.js'
 import { connectLines } from '../serving/connect-lines.js'
+import { onlyServer } from '../serving/only-server.js'
 import { warmUp } from '../serving/warm-up.js'
 import { openRuntime } from '../session.js'
 import { UsageError } from '../usage.js'
@@ -17,6 +18,7 @@ export interface ServeOptions {
   /** False with `--no-token`. */
   readonly token: boolean
   readonly tokenFile?: string
+  readonly transparent?: boolean
 }
 
 /** Serves until the client leaves (stdio) or the process is told to stop (HTTP). */
@@ -24,8 +26,9 @@ export async function run(cli: Cli, options: ServeOptions): Promise<number> {
   checkOptions(options)
   const [runtime, log] = await Promise.all([openRuntime(cli), openLog(cli)])
   await using opened = runtime
-  if (options.stdio) await overStdio(cli, opened.reeve, log)
-  else await overHttp(cli, opened.reeve, log, options)
+  const gateway = gatewayOptions(opened.reeve, log, options)
+  if (options.stdio) await overStdio(cli, gateway)
+  else await overHttp(cli, opened.reeve, log, options, gateway)
   return 0
 }
 
@@ -36,14 +39,16 @@ function checkOptions({ stdio, http, token, tokenFile }: ServeOptions): void {
   if (!token && tokenFile !== undefined) throw new UsageError('--no-token and --token-file exclude each other')
 }
 
-async function overStdio(cli: Cli, reeve: Reeve, log: Log): Promise<void> {
+type Gateway = GatewaySessionOptions & { readonly signals: readonly [] }
+
+async function overStdio(cli: Cli, gateway: Gateway): Promise<void> {
   const { serveStdio } = await import('../../gateway/index.js')
   if (cli.stdin.isTTY) cli.err.line('waiting for an MCP client on stdin; Ctrl-D ends')
-  await using serving = await serveStdio(gatewayOptions(reeve, log))
+  await using serving = await serveStdio(gateway)
   await Promise.race([serving.closed, aborted(cli.signal)])
 }
 
-async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions): Promise<void> {
+async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions, gateway: Gateway): Promise<void> {
   const { serveHttp, loadOrCreateToken } = await import('../../gateway/index.js')
   const address = options.http === undefined ? DEFAULT_ADDRESS : addressFrom(options.http)
   const tokenFile = options.token
@@ -51,16 +56,17 @@ async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions)
     : undefined
   const authentication: Authentication =
     tokenFile === undefined ? { kind: 'none' } : { kind: 'bearer', token: await loadOrCreateToken(tokenFile) }
-  await using serving = await serveHttp({ ...gatewayOptions(reeve, log), ...address, authentication })
+  await using serving = await serveHttp({ ...gateway, ...address, authentication })
   tellEndpoint(cli, serving, tokenFile)
   await warmUp(cli, reeve, log)
   await Promise.race([serving.closed, aborted(cli.signal)])
 }
 
 /** Signals reach us through the command line, which then ends the runtime too. */
-function gatewayOptions(reeve: Reeve, log: Log): GatewaySessionOptions & { readonly signals: readonly [] } {
+function gatewayOptions(reeve: Reeve, log: Log, { transparent }: ServeOptions): Gateway {
   return {
     version: packageVersion(),
+    ...(transparent && { transparent: onlyServer(reeve) }),
     signals: [],
     onWarning: (warning) => log.warn({}, warning.message),
     startThread: (options) =>

@@ -2,8 +2,7 @@ import type { FromServer } from '../../connections/index.js'
 import type { JsonObject, Peer } from '../../protocol/index.js'
 import type { ThreadEvent } from '../../threads/index.js'
 import { isRequestId } from './client-requests.js'
-import type { LoggingRelay } from './logging.js'
-import type { ResourcesRelay } from './resources.js'
+import type { Relay } from './relay.js'
 
 type Changed = Extract<ThreadEvent, { type: 'inventory_changed' }>['what']
 
@@ -12,17 +11,14 @@ const TOGETHER_MS = 100
 /** Kept for a client that is not ready yet; of more, the oldest are dropped. */
 const HELD = 256
 
-export interface AnnouncingRelays {
-  readonly resources: ResourcesRelay
-  readonly logging: LoggingRelay
-}
+type Announcing = Pick<Relay, 'told'>
 
 /** Tells a client what its servers announce: changed listings, updated resources, log messages, whatever else. */
 export class Announcements {
   readonly #peer: Peer
   readonly #onFault: (error: unknown) => void
   readonly #changed = new Map<Changed, NodeJS.Timeout>()
-  #state: { kind: 'held'; waiting: FromServer[] } | { kind: 'open'; relays: AnnouncingRelays } | { kind: 'ended' } = {
+  #state: { kind: 'held'; waiting: FromServer[] } | { kind: 'open'; relay: Announcing } | { kind: 'ended' } = {
     kind: 'held',
     waiting: [],
   }
@@ -33,11 +29,11 @@ export class Announcements {
   }
 
   /** The client has finished its handshake: what was held goes out. */
-  begin(relays: AnnouncingRelays): void {
+  begin(relay: Announcing): void {
     if (this.#state.kind !== 'held') return
     const { waiting } = this.#state
-    this.#state = { kind: 'open', relays }
-    for (const notification of waiting) this.#tell(notification, relays)
+    this.#state = { kind: 'open', relay }
+    for (const notification of waiting) this.#tell(notification, relay)
   }
 
   end(): void {
@@ -57,21 +53,16 @@ export class Announcements {
   }
 
   notification(notification: FromServer): void {
-    if (this.#state.kind === 'open') this.#tell(notification, this.#state.relays)
+    if (this.#state.kind === 'open') this.#tell(notification, this.#state.relay)
     if (this.#state.kind !== 'held') return
     this.#state.waiting.push(notification)
     if (this.#state.waiting.length > HELD) this.#state.waiting.shift()
   }
 
-  #tell({ key, method, params = {}, origin }: FromServer, relays: AnnouncingRelays): void {
-    if (ANSWERED_BELOW.has(method)) return
-    const told =
-      method === 'notifications/message'
-        ? relays.logging.message(key, params)
-        : method === 'notifications/resources/updated'
-          ? relays.resources.updated(key, params)
-          : params
-    if (told !== undefined) this.#send(method, told, origin)
+  #tell(notification: FromServer, relay: Announcing): void {
+    if (ANSWERED_BELOW.has(notification.method)) return
+    const params = relay.told(notification)
+    if (params !== undefined) this.#send(notification.method, params, notification.origin)
   }
 
   #send(method: string, params: JsonObject | undefined, origin: unknown): void {

@@ -12,9 +12,9 @@ export function callOptions(
   request: InboundRequest,
   onFault: (error: unknown) => void,
 ): CallOptions {
-  const token = isObject(params._meta) ? params._meta.progressToken : undefined
+  const token = progressToken(params)
   const options = { signal: request.signal, origin: request.id }
-  if (token === undefined || token === null) return options
+  if (token === undefined) return options
   return {
     ...options,
     onProgress: (progress) => {
@@ -22,4 +22,16 @@ export function callOptions(
       peer.notify('notifications/progress', relayed, { relatedTo: request.id }).catch(onFault)
     },
   }
+}
+
+/** The token under which a request wants progress; undefined when it wants none. */
+export function progressToken(params: JsonObject): JsonObject[string] | undefined {
+  const token = isObject(params._meta) ? params._meta.progressToken : undefined
+  return token === null ? undefined : token
+}
+
+/** The members of params that no part of the gateway reads: they go along as they are. */
+export function furtherParams(params: JsonObject, read: readonly string[]): { readonly params?: JsonObject } {
+  const further = Object.entries(params).filter(([member]) => member !== '_meta' && !read.includes(member))
+  return further.length === 0 ? {} : { params: Object.fromEntries(further) }
 }

@@ -1,4 +1,4 @@
-import type { ClientProfile, ServerStatus } from '../../connections/index.js'
+import type { ClientProfile, ReadyClient, ServerStatus } from '../../connections/index.js'
 import { compareKeys, displayKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import { isObject } from './params.js'
@@ -21,6 +21,28 @@ export function profileOf(params: JsonObject): ClientProfile {
 /** Whether this client shows apps, and so knows which tools are meant for them and not for its model. */
 export function showsApps({ capabilities }: ClientProfile): boolean {
   return isObject(capabilities.extensions) && Object.hasOwn(capabilities.extensions, APPS_EXTENSION)
+}
+
+/** What a client is told of the other side, in whichever way its era asks. */
+export interface Introduction {
+  readonly serverInfo: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions?: string
+}
+
+/** All servers as one, which is Reeve. */
+export function mergedIntroduction(servers: readonly ServerStatus[], version: string): Introduction {
+  const instructions = instructionsOf(servers)
+  return {
+    serverInfo: { name: 'reeve', title: 'Reeve', version },
+    capabilities: capabilitiesOf(servers),
+    ...(instructions !== undefined && { instructions }),
+  }
+}
+
+/** One server in its own words. */
+export function ownIntroduction({ serverInfo, capabilities, instructions }: ReadyClient): Introduction {
+  return { serverInfo, capabilities, ...(instructions !== undefined && { instructions }) }
 }
 
 /**

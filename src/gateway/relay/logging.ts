@@ -30,9 +30,14 @@ export class LoggingRelay {
    * is named with its server, for two servers may call theirs the same.
    */
   message(key: ServerKey, params: JsonObject): JsonObject | undefined {
-    const index = LEVELS.indexOf(params.level)
-    if (index !== -1 && index < this.#least) return undefined
+    if (!this.wants(params)) return undefined
     const { logger } = params
     return { ...params, logger: typeof logger === 'string' ? `${displayKey(key)}/${logger}` : displayKey(key) }
+  }
+
+  /** A level that nobody knows is never too low. */
+  wants({ level }: JsonObject): boolean {
+    const index = LEVELS.indexOf(level)
+    return index === -1 || index >= this.#least
   }
 }

@@ -2,6 +2,7 @@ import { readableName, type ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
 import { outgoingMeta } from './call-meta.js'
+import { furtherParams } from './call-options.js'
 import type { Collected, OwnedItem } from './collect.js'
 import { qualifyPromptResult } from './content.js'
 import { MergedListing } from './listing.js'
@@ -40,7 +41,7 @@ export class PromptsRelay {
         ...(given && { arguments: given }),
         ...(meta && { _meta: meta }),
       },
-      options,
+      { ...furtherParams(params, ['name', 'arguments']), ...options },
     )
     return qualifyPromptResult(key, result)
   }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
 import { type OwnedUri, qualifyUri } from '../uris.js'
 import { outgoingMeta } from './call-meta.js'
+import { furtherParams } from './call-options.js'
 import type { OwnedItem } from './collect.js'
 import { qualifyContents, qualifyMember } from './content.js'
 import { MergedListing } from './listing.js'
@@ -41,7 +42,8 @@ export class ResourcesRelay {
     const owned = await this.#owned(params, options)
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const at = { ...selectorOf(owned), ...(meta && { _meta: meta }) }
-    return qualifyContents(owned.key, await this.#thread.resources.read(at, options))
+    const result = await this.#thread.resources.read(at, { ...furtherParams(params, ['uri']), ...options })
+    return qualifyContents(owned.key, result)
   }
 
   async subscribe(params: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -49,13 +51,13 @@ export class ResourcesRelay {
     const qualified = qualifyUri(owned.key, owned.uri)
     // Before the answer: a first update can come earlier.
     this.#subscribedAs.set(qualified, requiredText(params, 'uri'))
-    await this.#thread.resources.subscribe(selectorOf(owned), options)
+    await this.#thread.resources.subscribe(selectorOf(owned), { ...furtherParams(params, ['uri']), ...options })
     return {}
   }
 
   async unsubscribe(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
-    await this.#thread.resources.unsubscribe(selectorOf(owned), options)
+    await this.#thread.resources.unsubscribe(selectorOf(owned), { ...furtherParams(params, ['uri']), ...options })
     this.#subscribedAs.delete(qualifyUri(owned.key, owned.uri))
     return {}
   }

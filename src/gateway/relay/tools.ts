@@ -3,9 +3,10 @@ import { ReeveError } from '../../errors.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Step, StepTool, Thread } from '../../threads/index.js'
 import { outgoingMeta } from './call-meta.js'
-import { qualifyToolApp, qualifyToolResult } from './content.js'
+import { furtherParams } from './call-options.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { invalidParams, optionalObject, optionalText, requiredText } from './params.js'
+import type { ToolPresentation } from './tool-presentation.js'
 
 /** What one step offers, by the names that the client knows. */
 interface Offer {
@@ -19,6 +20,7 @@ interface Offer {
  */
 export class ToolsRelay {
   readonly #thread: Thread
+  readonly #present: ToolPresentation
   /** As last listed to the client. */
   #shown: Offer | undefined
   /** The newest step taken, shared by the calls that run at the same time. */
@@ -26,8 +28,9 @@ export class ToolsRelay {
   /** The form that goes out of each definition, which is frozen, and the same object while it is unchanged. */
   readonly #listed = new WeakMap<JsonObject, ListedItem>()
 
-  constructor(thread: Thread) {
+  constructor(thread: Thread, present: ToolPresentation) {
     this.#thread = thread
+    this.#present = present
   }
 
   async list(params: JsonObject): Promise<JsonObject> {
@@ -45,10 +48,9 @@ export class ToolsRelay {
   async call(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     const name = requiredText(params, 'name')
     const meta = outgoingMeta(optionalObject(params, '_meta'))
-    const run = async (offer: Offer, tool: StepTool) => {
-      const result = await offer.step.callFlat(name, params.arguments, { ...options, ...(meta && { _meta: meta }) })
-      return qualifyToolResult(tool.key, result)
-    }
+    const call = { ...furtherParams(params, ['name', 'arguments']), ...options, ...(meta && { _meta: meta }) }
+    const run = async ({ step }: Offer, tool: StepTool) =>
+      this.#present.result(tool.key, await step.callFlat(tool.flat, params.arguments, call))
     const offer = await (this.#newest ?? this.#renew())
     const tool = offer.tools.get(name)
     try {
@@ -61,22 +63,23 @@ export class ToolsRelay {
   }
 
   /** The client was shown this very definition, or nothing under this name. */
-  #isAsShown({ flat, definition }: StepTool): boolean {
-    const shown = this.#shown?.tools.get(flat)?.definition
+  #isAsShown(tool: StepTool): boolean {
+    const { definition } = tool
+    const shown = this.#shown?.tools.get(this.#present.name(tool))?.definition
     return shown === undefined || shown === definition || isDeepStrictEqual(shown, definition)
   }
 
   #required(name: string, { tools }: Offer): StepTool {
     const tool = tools.get(name)
     if (tool === undefined) throw unknownTool(name, this.#shown?.tools.get(name))
-    if (!this.#isAsShown(tool)) throw changedTool(tool)
+    if (!this.#isAsShown(tool)) throw changedTool(name, tool)
     return tool
   }
 
   #renew(): Promise<Offer> {
     const taking = this.#thread
       .step()
-      .then((step) => ({ step, tools: new Map(step.tools.map((tool) => [tool.flat, tool])) }))
+      .then((step) => ({ step, tools: new Map(step.tools.map((tool) => [this.#present.name(tool), tool])) }))
     this.#newest = taking
     taking.catch(() => {
       if (this.#newest === taking) this.#newest = undefined
@@ -85,10 +88,11 @@ export class ToolsRelay {
   }
 
   #item(tool: StepTool): ListedItem {
+    const name = this.#present.name(tool)
     const known = this.#listed.get(tool.definition)
-    if (known?.name === tool.flat) return known
-    const wire = { ...qualifyToolApp(tool.key, tool.definition), name: tool.flat }
-    const item = { name: tool.flat, wire, size: JSON.stringify(wire).length }
+    if (known?.name === name) return known
+    const wire = { ...this.#present.definition(tool.key, tool.definition), name }
+    const item = { name, wire, size: JSON.stringify(wire).length }
     this.#listed.set(tool.definition, item)
     return item
   }
@@ -107,8 +111,8 @@ function unknownTool(name: string, shown: StepTool | undefined) {
   })
 }
 
-function changedTool({ flat, key }: StepTool) {
-  return invalidParams(`Tool ${flat} was changed by its server since it was listed: list the tools again`, {
+function changedTool(name: string, { key }: StepTool) {
+  return invalidParams(`Tool ${name} was changed by its server since it was listed: list the tools again`, {
     code: 'stale_catalog',
     server: key.name,
     environment_id: key.environment,

@@ -17,6 +17,8 @@ export interface RawResponse {
   readonly text: string
   /** The body as JSON, or the data of its only event. */
   readonly json: () => JsonObject
+  /** Everything that came: notifications, and the answer last. */
+  readonly messages: () => JsonObject[]
 }
 
 export interface RawEvent {
@@ -36,7 +38,8 @@ export async function send(url: string, raw: RawRequest): Promise<RawResponse> {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
-  return { status: response.statusCode ?? 0, headers: response.headers, text, json: () => parseBody(response, text) }
+  const messages = () => parseBody(response, text)
+  return { status: response.statusCode ?? 0, headers: response.headers, text, messages, json: () => only(messages()) }
 }
 
 /** Sends and returns with the response's head. */
@@ -117,14 +120,17 @@ export async function openStream(url: string, raw: RawRequest): Promise<RawStrea
   return new RawStream(await start(url, raw))
 }
 
-function parseBody(response: IncomingMessage, text: string): JsonObject {
-  if (!String(response.headers['content-type']).startsWith('text/event-stream')) return JSON.parse(text) as JsonObject
-  const data: string[] = []
-  const parser = createParser({ onEvent: (event) => event.data !== '' && data.push(event.data) })
+function parseBody(response: IncomingMessage, text: string): JsonObject[] {
+  if (!String(response.headers['content-type']).startsWith('text/event-stream')) return [JSON.parse(text) as JsonObject]
+  const messages: JsonObject[] = []
+  const parser = createParser({ onEvent: ({ data }) => data !== '' && messages.push(JSON.parse(data) as JsonObject) })
   parser.feed(text)
-  const [only] = data
-  if (only === undefined || data.length > 1) throw new Error(`expected one message, got ${data.length}`)
-  return JSON.parse(only) as JsonObject
+  return messages
+}
+
+function only([message, ...more]: readonly JsonObject[]): JsonObject {
+  if (message === undefined || more.length > 0) throw new Error(`expected one message, got ${more.length + 1}`)
+  return message
 }
 
 /** One client's session by hand. */

@@ -1,0 +1,59 @@
+import type { FromServer } from '../../connections/index.js'
+import { RpcError } from '../../errors.js'
+import { type JsonObject, RPC } from '../../protocol/index.js'
+import type { CallOptions, Thread } from '../../threads/index.js'
+import { complete } from './completion.js'
+import { LoggingRelay } from './logging.js'
+import { PromptsRelay } from './prompts.js'
+import type { Relay } from './relay.js'
+import { ResourcesRelay } from './resources.js'
+import { QUALIFIED } from './tool-presentation.js'
+import { ToolsRelay } from './tools.js'
+
+type Method = (params: JsonObject, options: CallOptions) => Promise<JsonObject>
+
+/** All servers behind one: names and URIs tell whose they are. */
+export class MergedRelay implements Relay {
+  readonly thread: Thread
+  readonly #resources: ResourcesRelay
+  readonly #logging: LoggingRelay
+  readonly #methods: ReadonlyMap<string, Method>
+
+  constructor(thread: Thread) {
+    this.thread = thread
+    const tools = new ToolsRelay(thread, QUALIFIED)
+    const prompts = new PromptsRelay(thread)
+    const resources = new ResourcesRelay(thread)
+    const logging = new LoggingRelay(thread)
+    this.#resources = resources
+    this.#logging = logging
+    this.#methods = new Map<string, Method>([
+      ['tools/list', (params) => tools.list(params)],
+      ['tools/call', (params, options) => tools.call(params, options)],
+      ['resources/list', (params, options) => resources.list(params, options)],
+      ['resources/templates/list', (params, options) => resources.listTemplates(params, options)],
+      ['resources/read', (params, options) => resources.read(params, options)],
+      ['resources/subscribe', (params, options) => resources.subscribe(params, options)],
+      ['resources/unsubscribe', (params, options) => resources.unsubscribe(params, options)],
+      ['prompts/list', (params, options) => prompts.list(params, options)],
+      ['prompts/get', (params, options) => prompts.get(params, options)],
+      ['completion/complete', (params, options) => complete(thread, { prompts, resources }, params, options)],
+      ['logging/setLevel', (params) => logging.setLevel(params)],
+    ])
+  }
+
+  async answer(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const handler = this.#methods.get(method)
+    if (handler === undefined) throw new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}`)
+    return handler(params, options)
+  }
+
+  told({ key, method, params = {} }: FromServer): JsonObject | undefined {
+    if (method === 'notifications/message') return this.#logging.message(key, params)
+    if (method === 'notifications/resources/updated') return this.#resources.updated(key, params)
+    return params
+  }
+
+  /** No server is meant by it. */
+  notified(): void {}
+}

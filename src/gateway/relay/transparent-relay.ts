@@ -1,0 +1,64 @@
+import type { FromServer } from '../../connections/index.js'
+import type { ServerKey } from '../../identity/index.js'
+import type { JsonObject } from '../../protocol/index.js'
+import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
+import { outgoingMeta } from './call-meta.js'
+import { LoggingRelay } from './logging.js'
+import { optionalObject } from './params.js'
+import type { Relay } from './relay.js'
+import { UNCHANGED } from './tool-presentation.js'
+import { ToolsRelay } from './tools.js'
+
+/** Milliseconds for a request that has no time of its own (reference: README, constants). */
+const REQUEST_TIMEOUT = 300_000
+
+/** Requests that wait for something to happen, however long that takes. */
+const UNBOUNDED: ReadonlySet<string> = new Set(['tasks/result'])
+
+/**
+ * One server as if it stood here itself: every name, URI and cursor is its own, and a method that nobody here knows is
+ * the server's to answer. Tools pass the filters, approvals and bindings that they always pass.
+ */
+export class TransparentRelay implements Relay {
+  readonly thread: Thread
+  readonly #selector: ServerSelector
+  readonly #tools: ToolsRelay
+  readonly #logging: LoggingRelay
+  readonly #onFault: (error: unknown) => void
+
+  constructor(thread: Thread, key: ServerKey, onFault: (error: unknown) => void) {
+    this.thread = thread
+    this.#selector = { server: key.name, environment: key.environment }
+    this.#tools = new ToolsRelay(thread, UNCHANGED)
+    this.#logging = new LoggingRelay(thread)
+    this.#onFault = onFault
+  }
+
+  async answer(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    if (method === 'tools/list') return this.#tools.list(params)
+    if (method === 'tools/call') return this.#tools.call(params, options)
+    if (method === 'logging/setLevel') return this.#logging.setLevel(params)
+    return this.#forward(method, params, options)
+  }
+
+  told({ method, params = {} }: FromServer): JsonObject | undefined {
+    return method === 'notifications/message' && !this.#logging.wants(params) ? undefined : params
+  }
+
+  notified(method: string, params: JsonObject | undefined): void {
+    this.thread
+      .client(this.#selector)
+      .then(({ client }) => client.notify(method, params))
+      .catch(this.#onFault)
+  }
+
+  async #forward(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const { params: further, ...requestOptions } = options
+    const { _meta, ...rest } = params
+    const meta = outgoingMeta(optionalObject(params, '_meta'))
+    const { client } = await this.thread.client(this.#selector, options)
+    const sent = { ...rest, ...further, ...(meta && { _meta: meta }) }
+    const bound = UNBOUNDED.has(method) ? {} : { timeoutMs: REQUEST_TIMEOUT }
+    return client.request(method, sent, { ...bound, ...requestOptions })
+  }
+}
