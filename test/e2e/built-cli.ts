@@ -15,6 +15,11 @@ export async function buildCli(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.mjs'), '--cli'], { cwd: ROOT })
 }
 
+/** The built command line as a program of its own. */
+export function reeveCommand(...args: string[]): { readonly command: string; readonly args: readonly string[] } {
+  return { command: process.execPath, args: [REEVE, ...args] }
+}
+
 /** One entry of `mcp_servers`, as JSON files have it. */
 export type ServerEntry = Readonly<Record<string, unknown>>
 
@@ -71,6 +76,19 @@ export async function cliHome(servers: Readonly<Record<string, ServerEntry>> = {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** Resolves with the first match in what the program writes to stderr. */
+export function printed(program: Program, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const found = pattern.exec(program.stderr())
+      if (found !== null) resolve(found)
+    }
+    program.child.stderr.on('data', look)
+    look()
+    program.exited.then(() => reject(new Error(`ended first:\n${program.stderr()}`)), reject)
+  })
 }
 
 /** Names and values as TOML takes them from JSON. */

@@ -20,7 +20,7 @@ export function connectLines({ url, token }: Endpoint, platform: NodeJS.Platform
   const codexToken = token === undefined ? '' : ` --bearer-token-env-var ${VARIABLE}`
   return [
     ...(token === undefined ? [] : [windows ? `${variable} = '${token}'` : `export ${VARIABLE}=${token}`]),
-    `claude mcp add --transport http reeve ${url}${header}`,
+    `claude mcp add --scope user --transport http reeve ${url}${header}`,
     `codex mcp add reeve --url ${url}${codexToken}`,
     `npx ${INSPECTOR} --cli --transport http${header} --method tools/list ${url}`,
   ]
