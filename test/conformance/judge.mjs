@@ -13,8 +13,8 @@
  */
 
 /**
- * Judges a run. A warning counts as a problem, and so does a scored scenario in which nothing was checked: what fails
- * must be listed. An entry is `SCENARIO` or `SCENARIO:CHECK`; one that did not come true is stale.
+ * Judges a run. A warning counts as a problem, and so does a scenario without results, or a scored one in which nothing
+ * was checked: what fails must be listed. An entry is `SCENARIO` or `SCENARIO:CHECK`; one that did not come true is stale.
  *
  * @param {{ scored: string[], unscored: string[] }} required
  * @param {ReadonlyMap<string, object[]>} checks by scenario
@@ -30,11 +30,13 @@ export function judge({ scored, unscored }, checks, expectedFailures) {
   return { scenarios, stale: [...expected].filter((entry) => !cameTrue.has(entry)) }
 }
 
-function judgeScenario(name, { scored, checks = [], expected }) {
+function judgeScenario(name, { scored, checks: written, expected }) {
+  const checks = written ?? []
   const count = (status) => checks.filter((check) => check.status === status).length
   const passed = count('SUCCESS')
   const failed = count('FAILURE')
-  const found = [...problemsOf(checks), ...(passed === 0 && failed === 0 && scored ? [NOTHING_CHECKED] : [])]
+  const nothing = passed === 0 && failed === 0 && (scored || written === undefined)
+  const found = nothing ? [...problemsOf(checks), NOTHING_CHECKED] : problemsOf(checks)
   const entryOf = ({ check }) => [name, `${name}:${check}`].find((entry) => expected.has(entry))
   return {
     name,
@@ -42,7 +44,7 @@ function judgeScenario(name, { scored, checks = [], expected }) {
     passed,
     failed,
     warnings: count('WARNING'),
-    outcome: failed > 0 ? 'failed' : passed > 0 ? 'passed' : scored ? 'failed' : 'skipped',
+    outcome: failed > 0 || nothing ? 'failed' : passed > 0 ? 'passed' : 'skipped',
     problems: found.filter((problem) => entryOf(problem) === undefined),
     expected: [...new Set(found.map(entryOf).filter((entry) => entry !== undefined))],
   }

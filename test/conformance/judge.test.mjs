@@ -65,6 +65,13 @@ describe('judging a run of the conformance suite', () => {
     }
   })
 
+  it('takes a scenario that broke off without results for failed, required or not', () => {
+    const broken = report(allGood().slice(0, 2))
+    expect(isGreen(broken)).toBe(false)
+    expect(broken.unscored).toEqual({ passed: 0, of: 1 })
+    expect(isGreen(report(allGood().slice(0, 2), ['tasks']))).toBe(true)
+  })
+
   it('leaves out of the count what is not required and did not apply', () => {
     const skipped = report(but('tasks', check('created', 'SKIPPED')))
     expect(isGreen(skipped)).toBe(true)
