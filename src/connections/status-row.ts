@@ -20,6 +20,7 @@ export function statusRow(view: View, published: number): ServerStatus {
     executionEnvironment: config.environmentId,
     since: state?.since ?? published,
     ...(state !== undefined && failureOf(state)),
+    ...(lease?.client && { era: lease.client.era }),
     ...(inventory && {
       serverInfo: inventory.serverInfo,
       capabilities: inventory.capabilities,

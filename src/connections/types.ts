@@ -78,6 +78,8 @@ export interface ServerStatus {
   readonly failureReason?: 'reauthenticationRequired'
   /** When the next automatic attempt is due after a crash. */
   readonly retryAt?: number
+  /** Known while the server is up. */
+  readonly era?: Era
   readonly serverInfo?: JsonObject
   readonly capabilities?: JsonObject
   readonly instructions?: string

@@ -1,3 +1,4 @@
+export { KEEP_NOTHING, narrowestHint, readCacheHint } from './cache-hint.js'
 export { type Offered, type OfferingServer, type OfferOptions, offer } from './offered.js'
 export { selectServer } from './select.js'
 export { RuntimeThread, type ThreadHost } from './thread.js'
