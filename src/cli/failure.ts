@@ -47,6 +47,7 @@ function nextStep(error: unknown): string | undefined {
 
 const NEXT: Readonly<Record<string, (name: string) => string>> = {
   usage: () => "See 'reeve --help'.",
+  invalid_argument: () => "See 'reeve tools NAME' or 'reeve prompts NAME' for what it takes.",
   unknown_server: () => "See 'reeve list' for the servers that are configured.",
   ambiguous_server: () => 'Name the environment with --env ID.',
   startup_failed: (name) => `See 'reeve doctor ${name}' for what the server said.`,

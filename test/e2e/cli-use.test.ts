@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildCli, type CliHome, cliHome, echo } from './built-cli.js'
+import { buildCli, type CliHome, cliHome, echo, printed } from './built-cli.js'
 
 let home: CliHome
 beforeAll(async () => {
@@ -91,6 +91,14 @@ describe('reeve call', () => {
     const { code, stderr } = await home.reeve(['call', 'notes', 'hang', '--timeout', '0.3'])
     expect(code).toBe(1)
     expect(stderr).toContain('timed out awaiting')
+  })
+
+  it('ends the server and exits with 130 at Ctrl-C', async () => {
+    const program = home.start(['--log-level', 'info', 'call', 'notes', 'hang'])
+    await printed(program, /server ready/)
+    program.child.kill('SIGINT')
+    expect(await program.exited).toEqual({ code: 130, signal: null })
+    expect(readdirSync(join(home.folder, 'run')).filter((name) => name.endsWith('.json'))).toEqual([])
   })
 
   it('says why a server cannot be used', async () => {

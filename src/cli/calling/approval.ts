@@ -28,8 +28,9 @@ function oneAnswer(cli: Cli, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve) => {
     const done = (answer: string): void => {
       signal?.removeEventListener('abort', onAbort)
-      lines.close()
+      // First: closing reports the end of the input, which means no answer.
       resolve(answer)
+      lines.close()
     }
     const onAbort = (): void => done('')
     lines.once('line', (line) => done(line.trim()))

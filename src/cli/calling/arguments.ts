@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../protocol/index.js'
 import { didYouMean } from '../closest.js'
-import { UsageError } from '../usage.js'
+import { ArgumentError } from '../usage.js'
 import { isObject, shapeOf } from './schema-type.js'
 import { valueFrom } from './value.js'
 
@@ -14,7 +14,7 @@ export interface ReadArguments {
  * The arguments object of `key=value…`, typed by the tool's input schema. A repeated key makes a list where the schema
  * has one; `key:=JSON` is taken as JSON whatever the schema says. `base` (from `--input`) is overlaid.
  *
- * @throws UsageError for a pair without `=`, a value of another type, a key that the schema excludes, a required
+ * @throws ArgumentError for a pair without `=`, a value of another type, a key that the schema excludes, a required
  * argument that is missing
  */
 export function argumentsFrom(
@@ -34,7 +34,7 @@ export function argumentsFrom(
     const value = json ? jsonValue(key, text) : valueFrom(key, text, shape, root)
     if (given.has(key)) {
       if (!shape.types.has('array'))
-        throw new UsageError(`argument '${key}' is given twice, and it takes no list`, { place: key })
+        throw new ArgumentError(`argument '${key}' is given twice, and it takes no list`, { place: key })
       values.set(key, [...listOf(values.get(key) ?? null), ...listOf(value)])
     } else values.set(key, value)
     given.add(key)
@@ -45,7 +45,7 @@ export function argumentsFrom(
 
 function splitPair(pair: string, properties: JsonObject): { key: string; text: string; json: boolean } {
   const at = pair.indexOf('=')
-  if (at <= 0) throw new UsageError(`expected key=value, got '${pair}'. For a whole object use --input JSON`)
+  if (at <= 0) throw new ArgumentError(`expected key=value, got '${pair}'. For a whole object use --input JSON`)
   const key = pair.slice(0, at)
   const text = pair.slice(at + 1)
   if (key.length > 1 && key.endsWith(':') && !Object.hasOwn(properties, key))
@@ -60,7 +60,7 @@ function jsonValue(key: string, text: string): JsonValue {
     const value: JsonValue = JSON.parse(text)
     return value
   } catch (cause) {
-    throw new UsageError(`argument '${key}': ${text} is not JSON`, { place: key, cause })
+    throw new ArgumentError(`argument '${key}': ${text} is not JSON`, { place: key, cause })
   }
 }
 
@@ -69,7 +69,7 @@ function checkUnknown(key: string, properties: JsonObject, root: JsonObject): st
   const hint = didYouMean(key, known)
   if (root.additionalProperties === false) {
     const list = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`
-    throw new UsageError(`the tool has no argument '${key}'${hint || `: ${list}`}`, { place: key, data: { known } })
+    throw new ArgumentError(`the tool has no argument '${key}'${hint || `: ${list}`}`, { place: key, data: { known } })
   }
   const open = known.length === 0 || root.additionalProperties !== undefined
   return open ? [] : [`the tool's schema names no argument '${key}'${hint}`]
@@ -80,7 +80,7 @@ function requireAll(values: ReadonlyMap<string, JsonValue>, root: JsonObject, pr
   const missing = required.filter((name) => !values.has(name) && !hasDefault(properties, name))
   if (missing.length === 0) return
   const list = missing.map((name) => `'${name}'${about(properties, name, root)}`).join(', ')
-  throw new UsageError(`missing required ${missing.length === 1 ? 'argument' : 'arguments'} ${list}`, {
+  throw new ArgumentError(`missing required ${missing.length === 1 ? 'argument' : 'arguments'} ${list}`, {
     data: { missing },
   })
 }

@@ -19,10 +19,8 @@ export function findTool(step: Step, key: ServerKey, name: string): StepTool {
           tools.map((tool) => tool.tool),
         )
       : `. The server calls it '${byShownName.tool}'`
-  const place = `${displayKey(key)}/${name}`
   throw new ReeveError('unknown_tool', `MCP server '${displayKey(key)}' offers no tool '${name}'${hint}`, {
     key,
-    place,
     data: { tools: tools.map((tool) => tool.tool) },
   })
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../protocol/index.js'
 import { didYouMean } from '../closest.js'
-import { UsageError } from '../usage.js'
+import { ArgumentError } from '../usage.js'
 import { type JsonType, shapeOf, typeOf, type ValueShape } from './schema-type.js'
 
 /** What a JSON number looks like: `007`, `0x10` and `1_000` are text. */
@@ -12,7 +12,7 @@ const ORDER: readonly JsonType[] = ['null', 'boolean', 'integer', 'number', 'obj
 /**
  * The value of one `key=value`, typed by the property's schema.
  * @param name how the argument is called in the error
- * @throws UsageError when the text fits none of the schema's types or is not among its values
+ * @throws ArgumentError when the text fits none of the schema's types or is not among its values
  */
 export function valueFrom(name: string, text: string, shape: ValueShape, root: JsonObject): JsonValue {
   if (shape.allowed !== undefined) return allowedValue(name, text, shape.allowed)
@@ -22,7 +22,7 @@ export function valueFrom(name: string, text: string, shape: ValueShape, root: J
     const value = READ[type](name, text, shape, root)
     if (value !== undefined) return value
   }
-  throw new UsageError(`argument '${name}' must be ${describe(shape.types)}, got '${text}'`, { place: name })
+  throw new ArgumentError(`argument '${name}' must be ${describe(shape.types)}, got '${text}'`, { place: name })
 }
 
 type Reader = (name: string, text: string, shape: ValueShape, root: JsonObject) => JsonValue | undefined
@@ -56,7 +56,7 @@ function allowedValue(name: string, text: string, allowed: readonly JsonValue[])
   if (found !== undefined) return found
   const texts = allowed.map(textOf)
   const list = texts.slice(0, 20).join(', ') + (texts.length > 20 ? ', …' : '')
-  throw new UsageError(`argument '${name}' must be one of ${list}; got '${text}'${didYouMean(text, texts)}`, {
+  throw new ArgumentError(`argument '${name}' must be one of ${list}; got '${text}'${didYouMean(text, texts)}`, {
     place: name,
     data: { allowed },
   })

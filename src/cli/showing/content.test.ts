@@ -39,6 +39,8 @@ describe('the result of a call', () => {
     const structuredContent = { sum: 3 }
     const text = { type: 'text', text: '{ "sum": 3 }' }
     expect((await shown({ content: [text], structuredContent })).stdout).toBe('{\n  "sum": 3\n}\n')
+    const wrapped = { content: [{ type: 'text', text: 'a\nb' }], structuredContent: { content: 'a\nb' } }
+    expect((await shown(wrapped)).stdout).toBe('a\nb\n')
     const other = { type: 'text', text: 'three' }
     expect((await shown({ content: [other], structuredContent })).stdout).toBe('three\n{\n  "sum": 3\n}\n')
   })
