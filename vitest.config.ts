@@ -6,7 +6,13 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/closing-line.ts'],
     projects: [
-      { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/vectors/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/vectors/**/*.test.ts', 'test/conformance/**/*.test.mjs'],
+        },
+      },
       { test: { ...shared, name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 120_000 } },
       {
         test: {

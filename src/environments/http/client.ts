@@ -33,7 +33,9 @@ type Library = Awaited<ReturnType<typeof loadLibrary>>
 
 /** Everything that costs time to load. */
 async function loadLibrary(ca: readonly string[] | undefined) {
-  const [{ Agent, Pool, ProxyAgent }, { proxyFor }] = await Promise.all([import('undici'), import('./proxy.js')])
+  // By its default export: a bundler that splits a CommonJS package into a chunk keeps no named ones.
+  const [{ default: undici }, { proxyFor }] = await Promise.all([import('undici'), import('./proxy.js')])
+  const { Agent, Pool, ProxyAgent } = undici
   const tls = ca === undefined ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...ca] }
   return { Agent, Pool, ProxyAgent, proxyFor, tls }
 }
