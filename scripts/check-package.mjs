@@ -33,7 +33,7 @@ async function pack() {
 }
 
 async function lint(tarball) {
-  const { messages, pkg } = await publint({ pkgDir: root, pack: { tarball: toArrayBuffer(readFileSync(tarball)) } })
+  const { messages, pkg } = await publint({ pack: { tarball: toArrayBuffer(readFileSync(tarball)) } })
   if (messages.length === 0) return
   const lines = messages.map((message) => `publint: ${message.type}: ${formatMessage(message, pkg)}`)
   throw new StepFailedError('publint found faults in the package', lines.join('\n'), 'npx publint')
