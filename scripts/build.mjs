@@ -93,8 +93,6 @@ async function bundleCli(fresh) {
     // jsonc-parser's CommonJS form asks for its parts in a way that no bundler follows.
     mainFields: ['module', 'main'],
     target: 'node20.19',
-    minifySyntax: true,
-    minifyWhitespace: true,
     legalComments: 'linked',
     external: EXTERNAL,
     define: { REEVE_VERSION: JSON.stringify(version) },
@@ -106,7 +104,7 @@ async function bundleCli(fresh) {
       entryPoints: ['src/cli/reeve.ts'],
       format: 'cjs',
       // Nobody sees a name of the listing: what fails there is done again by the other bundle.
-      minifyIdentifiers: true,
+      minify: true,
       plugins: [directLibsql, besides('./run-process.js', './run-process.mjs')],
     })
     await bundle({

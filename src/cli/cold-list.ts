@@ -1,6 +1,7 @@
 import { cachedTools, showCached } from './cached-tools.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
 
+export { reeveHome } from '../config/index.js'
 export { plainStream } from './plain-stream.js'
 
 /**

@@ -39,7 +39,7 @@ function brokenPipe(): never {
 async function keepCompiledCode(): Promise<void> {
   const enableCompileCache: unknown = Reflect.get(nodeModule, 'enableCompileCache')
   if (typeof enableCompileCache !== 'function') return
-  const { reeveHome } = await import('../config/index.js')
+  const { reeveHome } = await import('./cold-list.js')
   const home = reeveHome(process.env)
   if (existsSync(home)) enableCompileCache(join(home, 'cache', 'compiled'))
 }

@@ -13,6 +13,8 @@ export async function runProcess(process: NodeJS.Process): Promise<never> {
       interruption.stop(BROKEN_PIPE)
     })
   }
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (error: unknown) => endByDefect(process, error))
   const code = await main(process.argv.slice(2), {
     stdout: process.stdout,
     stderr: process.stderr,
@@ -23,6 +25,13 @@ export async function runProcess(process: NodeJS.Process): Promise<never> {
   })
   await Promise.all([drained(process.stdout), drained(process.stderr)])
   process.exit(interruption.exitCode() ?? code)
+}
+
+/** Nothing is in order any more: what runs is killed when the process exits. Without Node's dump of the bundle's text. */
+function endByDefect(process: NodeJS.Process, error: unknown): never {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`error: this is a defect of reeve, please report it: ${text}\n`)
+  process.exit(1)
 }
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
