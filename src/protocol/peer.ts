@@ -16,8 +16,11 @@ import type { ReceivedOn, SendOptions, Transport, TransportClosed } from './tran
 
 /** What the owner of a peer answers. */
 export interface PeerHandlers {
-  /** A request of the other side. A thrown `RpcError` keeps code, message and data; anything else is -32603. */
-  onRequest(method: string, params: JsonObject | undefined, context: InboundRequest): Promise<JsonObject>
+  /**
+   * A request of the other side. A thrown `RpcError` keeps code, message and data; anything else is -32603. `undefined`
+   * leaves it without an answer: there are revisions in which nothing may be answered.
+   */
+  onRequest(method: string, params: JsonObject | undefined, context: InboundRequest): Promise<JsonObject | undefined>
   onNotification(method: string, params: JsonObject | undefined, on: ReceivedOn): void
   onClose(closed: TransportClosed): void
   onWarning(warning: Error): void
@@ -36,6 +39,10 @@ export interface PeerRequestOptions extends SendOptions {
   readonly onProgress?: (params: JsonObject) => void
   /** Called before anything is sent, with the id that `ReceivedOn.relatedTo` names later. */
   readonly onId?: (id: RequestId) => void
+  /** Default true. False: giving up ends the exchange and says nothing, where its end is all that has to be said. */
+  readonly tellsCancellation?: boolean
+  /** The other side may end the request with `notifications/cancelled`, which then fails with `CancelledError`. */
+  readonly mayBeEnded?: boolean
 }
 
 /**
@@ -59,6 +66,8 @@ export class Peer {
   readonly #pending = new PendingRequests(this.#clock)
   /** Requests of the other side that we are answering. The id's type counts: 1 and "1" are two. */
   readonly #answering = new Map<RequestId, AbortController>()
+  /** Own requests that the other side may end. */
+  readonly #endable = new Set<number>()
   #closed: TransportClosed | undefined
 
   constructor(transport: Transport, handlers: PeerHandlers) {
@@ -79,7 +88,7 @@ export class Peer {
   }
 
   async request(method: string, params?: JsonObject, options: PeerRequestOptions = {}): Promise<JsonObject> {
-    const { signal, timeoutMs, onProgress, relatedTo } = options
+    const { signal, timeoutMs, onProgress, relatedTo, headers } = options
     if (this.#closed !== undefined) throw closedError(method, this.#closed, false)
     if (signal?.aborted) throw new CancelledError()
     const { id, answer } = this.#pending.add(method, onProgress)
@@ -87,23 +96,29 @@ export class Peer {
     const exchange = new AbortController()
     const giveUp = (reason: string) => {
       exchange.abort()
-      this.#tellCancelled(id, method, reason, relatedTo)
+      if (options.tellsCancellation !== false) this.#tellCancelled(id, method, reason, relatedTo)
     }
     const onAbort = () => {
       if (this.#pending.fail(id, new CancelledError())) giveUp(CANCELLED_BY_CALLER)
     }
     signal?.addEventListener('abort', onAbort, { once: true })
+    if (options.mayBeEnded === true) this.#endable.add(id)
     if (timeoutMs !== undefined) this.#pending.expireAfter(id, timeoutMs, () => giveUp(CANCELLED_BY_CALLER))
     const message: JsonRpcRequest = { jsonrpc: '2.0', id, method }
     const sent = onProgress === undefined ? params : withProgressToken(params, id)
     if (sent !== undefined) message.params = sent
     this.#transport
-      .send(message, { signal: exchange.signal, ...(relatedTo !== undefined && { relatedTo }) })
+      .send(message, {
+        signal: exchange.signal,
+        ...(relatedTo !== undefined && { relatedTo }),
+        ...(headers && { headers }),
+      })
       .catch((error: unknown) => this.#pending.fail(id, asError(error)))
     try {
       return await answer
     } finally {
       signal?.removeEventListener('abort', onAbort)
+      this.#endable.delete(id)
     }
   }
 
@@ -127,11 +142,14 @@ export class Peer {
 
   #notified(method: string, params: JsonObject | undefined, on: ReceivedOn): void {
     if (method === 'notifications/progress' && this.#pending.progress(params)) return
-    if (method === 'notifications/cancelled') {
-      this.#answering.get(params?.requestId as RequestId)?.abort(new CancelledError('cancelled by the other side'))
-      return
-    }
-    this.#handlers.onNotification(method, params, on)
+    if (method === 'notifications/cancelled') this.#cancelled(params?.requestId)
+    else this.#handlers.onNotification(method, params, on)
+  }
+
+  #cancelled(id: JsonValue | undefined): void {
+    const reason = new CancelledError('cancelled by the other side')
+    if (typeof id === 'number' && this.#endable.has(id)) this.#pending.fail(id, reason)
+    else this.#answering.get(id as RequestId)?.abort(reason)
   }
 
   async #answer(request: JsonRpcRequest, on: ReceivedOn): Promise<void> {
@@ -145,7 +163,7 @@ export class Peer {
     this.#clock.pause()
     try {
       const result = await this.#handlers.onRequest(method, params, { ...on, id, signal: controller.signal })
-      if (!controller.signal.aborted) await this.#reply(id, { jsonrpc: '2.0', id, result })
+      if (result !== undefined && !controller.signal.aborted) await this.#reply(id, { jsonrpc: '2.0', id, result })
     } catch (error) {
       if (!controller.signal.aborted) await this.#reply(id, { jsonrpc: '2.0', id, error: errorBody(error) })
     } finally {

@@ -9,6 +9,11 @@ export interface SendOptions {
   readonly signal?: AbortSignal
   /** Downstream: the client request that this message belongs to; decides which response stream carries it. */
   readonly relatedTo?: RequestId
+  /**
+   * HTTP, upstream: header fields of this message alone. A message that brings its own is complete in itself (revision
+   * 2026-07-28): it goes out without a session, and its response stream is not taken up again.
+   */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
 }
 
 /** Where a message came in. */

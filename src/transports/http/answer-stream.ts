@@ -15,8 +15,8 @@ import { sleep, type Timers } from './timers.js'
 export interface AnswerStreamPorts {
   readonly awaited: AwaitedAnswer
   readonly sink: MessageSink
-  /** Opens the stream again behind an event. */
-  readonly resume: (lastEventId: string) => Promise<Performed>
+  /** Opens the stream again behind an event; absent where that can't be done. */
+  readonly resume?: (lastEventId: string) => Promise<Performed>
   /** Takes over a stream whose answer came but that is still open. */
   readonly linger: (response: HttpResponse, rest: Promise<void>) => void
   readonly timers: Timers
@@ -36,7 +36,7 @@ const LONG_POLL = 5000
  * alone.
  */
 export async function followAnswer(first: Performed, ports: AnswerStreamPorts): Promise<void> {
-  const { awaited, timers, signal } = ports
+  const { awaited, timers, signal, resume } = ports
   const cursor = newCursor()
   const backOff = new BackOff(BACK_OFF.firstMs, BACK_OFF.capMs, timers)
   let cause: unknown
@@ -46,11 +46,13 @@ export async function followAnswer(first: Performed, ports: AnswerStreamPorts): 
     if (stream !== undefined) cause = await readUntilAnswer(stream, cursor, ports)
     if (awaited.came) return
     if (cursor.events > before.events || timers.now() - before.at >= LONG_POLL) backOff.reset()
-    if (cursor.lastEventId === undefined || backOff.attempts >= FRUITLESS_ATTEMPTS) throw lost(first.place, cause)
+    const { lastEventId } = cursor
+    const givenUp = backOff.attempts >= FRUITLESS_ATTEMPTS
+    if (resume === undefined || lastEventId === undefined || givenUp) throw lost(first.place, cause)
     await sleep(timers, backOff.next(cursor.retryMs), signal)
     if (signal.aborted) throw abortError(signal)
     if (awaited.came) return
-    const resumed: Resumed = await resume(cursor.lastEventId, first.place, ports)
+    const resumed: Resumed = await takeUp(() => resume(lastEventId), first.place, ports)
     stream = resumed.stream
     cause = resumed.error ?? cause
   }
@@ -82,11 +84,11 @@ interface Resumed {
   readonly error?: unknown
 }
 
-async function resume(lastEventId: string, place: string, ports: AnswerStreamPorts): Promise<Resumed> {
+async function takeUp(resume: () => Promise<Performed>, place: string, ports: AnswerStreamPorts): Promise<Resumed> {
   const { timers, signal } = ports
   let performed: Performed
   try {
-    performed = await ports.resume(lastEventId)
+    performed = await resume()
   } catch (error) {
     if (signal.aborted) throw abortError(signal)
     if (error instanceof TransportClosedError) return { error }

@@ -11,6 +11,8 @@ export interface HeaderLayers {
   readonly protocolVersion?: string
   /** What the credential source gave for this very operation. */
   readonly auth: readonly HeaderField[]
+  /** What the message says of itself. */
+  readonly headers?: readonly HeaderField[]
   readonly sessionId?: string
   readonly lastEventId?: string
 }
@@ -34,6 +36,7 @@ export function buildHeaders(layers: HeaderLayers): HeaderField[] {
   for (const [name, value] of layers.configured) lay(name, value)
   lay('MCP-Protocol-Version', layers.protocolVersion)
   for (const [name, value] of layers.auth) lay(name, value)
+  for (const [name, value] of layers.headers ?? []) lay(name, value)
   lay('Accept', ACCEPT[layers.method])
   lay('Content-Type', layers.method === 'POST' ? 'application/json' : undefined)
   lay('Mcp-Session-Id', layers.sessionId)

@@ -15,6 +15,8 @@ export interface OutgoingOperation {
   readonly protocolVersion?: string
   readonly sessionId?: string
   readonly lastEventId?: string
+  /** Header fields of the message itself. */
+  readonly headers?: readonly HeaderField[]
   readonly signal: AbortSignal
 }
 

@@ -31,8 +31,12 @@ export interface StreamableHttpOptions {
   readonly warnings?: readonly Error[]
 }
 
+/** Header fields that a message brings; such a message is complete in itself. */
+type OwnFields = SendOptions['headers']
+
 /**
- * MCP's streamable HTTP, client side, revisions 2025-03-26 to 2025-11-25.
+ * MCP's streamable HTTP, client side. Messages of the revisions 2025-03-26 to 2025-11-25 go out within a session; those
+ * of 2026-07-28, which bring their own header fields, stand alone.
  *
  * `send` of a request settles with its exchange: it resolves when the answer was handed to `onmessage` and rejects when
  * none will come. Errors: `TransportClosedError`, `SessionExpiredError` (then the owner makes a new transport),
@@ -72,7 +76,7 @@ export class StreamableHttpTransport implements Transport {
     const exchange = this.#exchanges.begin(options.signal)
     try {
       await withRetries(isRepeatable(message), this.#options.timers, exchange.signal, () =>
-        this.#exchange(message, exchange.signal),
+        this.#exchange(message, options.headers, exchange.signal),
       )
     } catch (error) {
       if (error instanceof SessionExpiredError) this.#sessionLost = error
@@ -88,26 +92,26 @@ export class StreamableHttpTransport implements Transport {
     return this.#closing
   }
 
-  async #exchange(message: JsonRpcMessage, signal: AbortSignal): Promise<void> {
-    if (!isRequest(message)) return this.#tell(message, signal)
+  async #exchange(message: JsonRpcMessage, fields: OwnFields, signal: AbortSignal): Promise<void> {
+    if (!isRequest(message)) return this.#tell(message, fields, signal)
     const awaited = this.#awaited.await(message.id)
     try {
-      await this.#ask(message, awaited, signal)
+      await this.#ask(message, fields, awaited, signal)
     } finally {
       this.#awaited.forget(awaited)
     }
   }
 
   /** A notification, or an answer of ours: nothing comes back for it, though messages may ride along. */
-  async #tell(message: JsonRpcMessage, signal: AbortSignal): Promise<void> {
-    const { answer, performed } = await this.#post(message, signal)
+  async #tell(message: JsonRpcMessage, fields: OwnFields, signal: AbortSignal): Promise<void> {
+    const { answer, performed } = await this.#post(message, fields, signal)
     if (answer.kind !== 'events') return
     const rest = pumpMessages(answer.response.body, newCursor(), performed.place, this.#sink({}))
     this.#lingering.add(answer.response, rest)
   }
 
-  async #ask(request: JsonRpcRequest, awaited: AwaitedAnswer, signal: AbortSignal): Promise<void> {
-    const { answer, performed } = await this.#post(request, signal)
+  async #ask(request: JsonRpcRequest, fields: OwnFields, awaited: AwaitedAnswer, signal: AbortSignal): Promise<void> {
+    const { answer, performed } = await this.#post(request, fields, signal)
     const sink = this.#sink({ relatedTo: request.id })
     if (answer.kind === 'events') {
       return followAnswer(performed, {
@@ -115,7 +119,7 @@ export class StreamableHttpTransport implements Transport {
         sink,
         signal,
         timers: this.#options.timers,
-        resume: (lastEventId) => this.#get(lastEventId, signal),
+        ...(fields === undefined && { resume: (lastEventId) => this.#get(lastEventId, signal) }),
         linger: (response, rest) => this.#lingering.add(response, rest),
       })
     }
@@ -126,14 +130,15 @@ export class StreamableHttpTransport implements Transport {
 
   async #post(
     message: JsonRpcMessage,
+    fields: OwnFields,
     signal: AbortSignal,
   ): Promise<{ readonly answer: PostAnswer; readonly performed: Performed }> {
     const initializing = isRequest(message) && message.method === 'initialize'
     if (initializing) this.#forgetSession()
-    if (this.#sessionLost !== undefined) throw this.#sessionLost
-    const hadSession = this.#sessionId !== undefined
+    if (this.#sessionLost !== undefined && fields === undefined) throw this.#sessionLost
+    const hadSession = this.#sessionId !== undefined && fields === undefined
     const performed = await this.#options.operations.perform({
-      ...this.#about(signal),
+      ...(fields === undefined ? this.#about(signal) : { url: this.#options.url, headers: fields, signal }),
       method: 'POST',
       body: JSON.stringify(message),
       ...('method' in message && { rpcMethod: message.method }),
