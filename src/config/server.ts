@@ -44,6 +44,8 @@ export interface ServerConfig {
   readonly required: boolean
   /** Milliseconds; absent = 30 s. */
   readonly startupTimeoutMs?: number
+  /** The era to speak, whatever the server answers to the question; absent: it is found out. */
+  readonly protocol?: 'legacy' | 'modern'
   readonly startupReadiness: 'connection' | 'catalog'
   /** Milliseconds; absent = 300 s. */
   readonly toolTimeoutMs?: number

@@ -5,6 +5,8 @@ import { orAborted } from './abort.js'
 import { ActiveTime } from './active-time.js'
 import { Activity } from './activity.js'
 import { Closings } from './closings.js'
+import { EraKnowledge } from './eras/knowledge.js'
+import type { EraMemory } from './eras/memory.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory } from './inventory.js'
 import { type InventoryPart, type ListingContext, listingFailed } from './inventory-listing.js'
@@ -18,6 +20,7 @@ import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
 import { ServerOffer } from './server-offer.js'
 import type { ServerMessage } from './session.js'
+import { SessionMemory } from './session-memory.js'
 import { LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { StoredAuthState } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
@@ -33,6 +36,8 @@ export interface ConnectionOptions {
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
   readonly keep?: (inventory: Inventory) => void
+  /** Which era each server was found to speak. */
+  readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
   readonly debounce?: Debounce
   /** From 0 up to 1; for the jitter of restarts. */
@@ -131,7 +136,7 @@ export class Connection {
     const over = this.#activity.begin()
     try {
       const result = await runOperation(this.#host, method, params, options, { origin, route })
-      this.#lifecycle.keeper.memory.note(method, params)
+      this.#lifecycle.keeper.note(method, params)
       return result
     } finally {
       over()
@@ -239,19 +244,30 @@ export class Connection {
     }
   }
 
-  #recipeOf({ server, profile, open, timers, authState }: ConnectionOptions): Recipe {
+  #recipeOf({ server, identity, profile, open, timers, authState, eras }: ConnectionOptions): Recipe {
+    const warn = (warning: unknown) => this.#warnings.add(warning)
     return {
       server,
       profile,
       open,
       timers,
       active: new ActiveTime(),
-      closings: new Closings((error) => this.#warnings.add(error)),
+      closings: new Closings(warn),
+      eras: new EraKnowledge({
+        key: server.key,
+        pinned: server.config.protocol,
+        identity: identity.launch,
+        memory: eras,
+        now: () => timers.now(),
+        warn,
+      }),
+      memory: new SessionMemory(),
+      tool: (name) => this.offer.catalog.tool(name),
       handlers: {
         onRequest: (message, signal) => this.#routes.answer(message, signal),
         onNotification: (message) => this.#notified(message),
         onClosed: (session, closed) => this.#lifecycle.ended(session, closed),
-        onWarning: (warning) => this.#warnings.add(warning),
+        onWarning: warn,
       },
       ...(authState && { authState }),
     }

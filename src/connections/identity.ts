@@ -21,7 +21,8 @@ export interface IdentityContext {
 
 /**
  * Which connections may stand for each other (reference: connections, 2). Two registrations with one digest are served
- * by one connection; what only shapes a view of it (filters, timeouts, approval modes, the parallel flag) is not in it.
+ * by one connection; what only shapes a view of it (filters, timeouts, approval modes, the parallel flag) is not in it,
+ * nor is the client's name and version, by which no server may behave otherwise.
  */
 export interface ConnectionIdentity {
   readonly key: ServerKey
@@ -29,17 +30,26 @@ export interface ConnectionIdentity {
   readonly fields: Readonly<Record<string, unknown>>
   /** SHA-256 in lower-case hex. */
   readonly digest: string
+  /** The same of how the server is launched or reached alone, whoever its client is. */
+  readonly launch: string
 }
 
 export function connectionIdentity(server: EffectiveServer, context: IdentityContext): ConnectionIdentity {
   const { config } = server
+  const launch = launchFields(server, context)
   const fields = {
-    ...launchFields(server, context),
-    client: hashed(canonicalJson(context.profile)),
+    ...launch,
+    ...(config.protocol !== undefined && { protocol: config.protocol }),
+    client: hashed(canonicalJson(context.profile.capabilities)),
     ...(context.environmentHandle !== undefined && { handle: context.environmentHandle }),
     ...(storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
   }
-  return Object.freeze({ key: server.key, fields: Object.freeze(fields), digest: sha256(canonicalJson(fields)) })
+  return Object.freeze({
+    key: server.key,
+    fields: Object.freeze(fields),
+    digest: sha256(canonicalJson(fields)),
+    launch: sha256(canonicalJson(launch)),
+  })
 }
 
 /**

@@ -1,11 +1,12 @@
 import { ProtocolViolationError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import { type JsonObject, type JsonValue, LIMITS, type Peer } from '../protocol/index.js'
+import { type Era, type JsonObject, type JsonValue, LIMITS } from '../protocol/index.js'
 import { deepFreeze } from './freeze.js'
 import type { ClientProfile } from './types.js'
 
 /** What the two sides agreed on. Values as the server sent them. */
 export interface Handshake {
+  readonly era: Era
   readonly protocolVersion: string
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject
@@ -17,22 +18,18 @@ export const OFFERED_REVISION = '2025-11-25'
 export const ACCEPTED_REVISIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', OFFERED_REVISION]
 
 /**
- * The handshake of the 2025 revisions. The one place that knows how an era begins: another era is another branch here.
- * The caller sends `notifications/initialized` once the transport knows the revision.
+ * The handshake of the legacy era, as far as its answer. The caller sends `notifications/initialized` once the transport
+ * knows the revision.
  *
  * @throws {ProtocolViolationError} for a revision that we don't speak, named, or an answer that is no handshake
  */
 export async function negotiate(
-  peer: Peer,
+  send: (method: string, params: JsonObject) => Promise<JsonObject>,
   key: ServerKey,
   profile: ClientProfile,
-  signal: AbortSignal,
 ): Promise<Handshake> {
-  const answer = await peer.request(
-    'initialize',
-    { protocolVersion: OFFERED_REVISION, capabilities: profile.capabilities, clientInfo: profile.clientInfo },
-    { signal },
-  )
+  const { capabilities: declared, clientInfo } = profile
+  const answer = await send('initialize', { protocolVersion: OFFERED_REVISION, capabilities: declared, clientInfo })
   const { protocolVersion, serverInfo, capabilities, instructions } = answer
   if (typeof protocolVersion !== 'string' || !ACCEPTED_REVISIONS.includes(protocolVersion)) {
     throw new ProtocolViolationError(
@@ -41,6 +38,7 @@ export async function negotiate(
     )
   }
   return deepFreeze({
+    era: 'legacy' as const,
     protocolVersion,
     // As the reference fills in what a server leaves out (connections, 5).
     serverInfo: isObject(serverInfo) ? serverInfo : { name: key.name, version: '' },

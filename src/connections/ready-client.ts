@@ -10,11 +10,11 @@ export interface Relay {
 
 /** A holder's client: what the handshake said, fixed, and a way to the server that survives its restarts. */
 export function readyClient(
-  { protocolVersion, serverInfo, capabilities, instructions }: Handshake,
+  { era, protocolVersion, serverInfo, capabilities, instructions }: Handshake,
   relay: Relay,
 ): ReadyClient {
   return Object.freeze({
-    era: 'legacy' as const,
+    era,
     protocolVersion,
     serverInfo,
     capabilities,

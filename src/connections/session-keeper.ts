@@ -1,16 +1,15 @@
-import { ReeveError, TransportClosedError } from '../errors.js'
+import { TransportClosedError } from '../errors.js'
+import type { JsonObject } from '../protocol/index.js'
 import { abortError } from './abort.js'
 import type { Handshake } from './negotiate.js'
 import type { Session } from './session.js'
-import { SessionMemory } from './session-memory.js'
-import { LISTING_TIMEOUT, type OpenedSession, openAgain, type Recipe } from './startup.js'
+import { type OpenedSession, openAgain, type Recipe } from './startup.js'
 
 /** Milliseconds that requests on a replaced session may still take. */
 const DRAIN = 10_000
 
 /** Holds the one open session of a connection, and puts a new one in its place when the server forgot it. */
 export class SessionKeeper {
-  readonly memory = new SessionMemory()
   readonly #recipe: Recipe
   readonly #lifetime: AbortSignal
   readonly #onRenewed: (handshake: Handshake) => void
@@ -40,11 +39,13 @@ export class SessionKeeper {
 
   /** Tells the current session what callers had set up on an earlier one. */
   async restore(): Promise<void> {
-    const session = this.#current
-    if (session === undefined) return
-    await this.memory.restore(session, LISTING_TIMEOUT, (method, error) =>
-      this.#recipe.handlers.onWarning(new ReeveError('session_not_restored', `${method} refused: ${text(error)}`)),
-    )
+    await this.#current?.restore()
+  }
+
+  /** A caller's request was carried out: what it set up is to outlive the session. */
+  note(method: string, params: JsonObject | undefined): void {
+    this.#recipe.memory.note(method, params)
+    this.#current?.noted()
   }
 
   /**
@@ -93,8 +94,4 @@ export class SessionKeeper {
     })
     closings.add(Promise.race([expired.drained(), tooLong]).then(() => expired.close()))
   }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

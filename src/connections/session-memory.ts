@@ -1,29 +1,37 @@
 import type { JsonObject, JsonValue } from '../protocol/index.js'
-import type { Session } from './session.js'
+
+type Send = (method: string, params: JsonObject) => Promise<JsonObject>
 
 /** What callers set up on a server that a new session of it would not know: its log level and its subscriptions. */
 export class SessionMemory {
-  #logLevel: JsonObject | undefined
+  #level: JsonObject | undefined
   readonly #subscriptions = new Map<JsonValue | undefined, JsonObject>()
 
   /** A request that the server carried out. */
   note(method: string, params: JsonObject | undefined): void {
     if (params === undefined) return
-    if (method === 'logging/setLevel') this.#logLevel = params
+    if (method === 'logging/setLevel') this.#level = params
     else if (method === 'resources/subscribe') this.#subscriptions.set(params.uri, params)
     else if (method === 'resources/unsubscribe') this.#subscriptions.delete(params.uri)
   }
 
+  get logLevel(): string | undefined {
+    const level = this.#level?.level
+    return typeof level === 'string' ? level : undefined
+  }
+
+  get subscribedUris(): readonly string[] {
+    return [...this.#subscriptions.keys()].filter((uri): uri is string => typeof uri === 'string')
+  }
+
   /** Says it all again. What the server refuses now is reported, and does not stop the rest. */
-  async restore(session: Session, timeoutMs: number, refused: (method: string, error: unknown) => void): Promise<void> {
+  async restore(send: Send, refused: (method: string, error: unknown) => void): Promise<void> {
     const requests = [
-      ...(this.#logLevel === undefined ? [] : [['logging/setLevel', this.#logLevel] as const]),
+      ...(this.#level === undefined ? [] : [['logging/setLevel', this.#level] as const]),
       ...[...this.#subscriptions.values()].map((params) => ['resources/subscribe', params] as const),
     ]
     await Promise.all(
-      requests.map(([method, params]) =>
-        session.request(method, params, { timeoutMs }).catch((error: unknown) => refused(method, error)),
-      ),
+      requests.map(([method, params]) => send(method, params).catch((error: unknown) => refused(method, error))),
     )
   }
 }

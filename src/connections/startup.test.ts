@@ -29,11 +29,11 @@ function endingWith(error: Error): (transport: Transport) => Transport {
 const never = () => new Promise<never>(() => {})
 
 describe('a startup', () => {
-  it('offers the newest revision, says who we are, and confirms before it lists', async () => {
+  it('asks for the era, then offers the newest revision, says who we are, and confirms before it lists', async () => {
     const harness = await new ConnectionHarness({ scripts: [listing(tool('a'))] }).up()
     const methods = harness.server.received.map((message) => ('method' in message ? message.method : 'answer'))
-    expect(methods.slice(0, 3)).toEqual(['initialize', 'notifications/initialized', 'tools/list'])
-    expect(harness.server.received[0]).toMatchObject({
+    expect(methods.slice(0, 4)).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+    expect(harness.server.received[1]).toMatchObject({
       params: { protocolVersion: '2025-11-25', clientInfo: { name: 'test', version: '1' }, capabilities: {} },
     })
     expect(harness.state.state).toBe('ready')

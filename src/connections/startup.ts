@@ -5,6 +5,8 @@ import type { JsonObject } from '../protocol/index.js'
 import { abortError, orAborted } from './abort.js'
 import type { ActiveTime } from './active-time.js'
 import type { Closings } from './closings.js'
+import type { EraKnowledge } from './eras/knowledge.js'
+import { concernsAuthorization } from './eras/verdict.js'
 import type { Inventory } from './inventory.js'
 import {
   type InventoryMembers,
@@ -13,9 +15,11 @@ import {
   listResources,
   listTools,
 } from './inventory-listing.js'
+import type { SendList } from './listing.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
 import { Session, type SessionHandlers } from './session.js'
+import type { SessionMemory } from './session-memory.js'
 import { StartupDeadline } from './startup-deadline.js'
 import { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState, startupFailure } from './startup-failure.js'
 import type { Timers } from './timers.js'
@@ -25,6 +29,8 @@ import type { ClientProfile } from './types.js'
 export const LISTING_TIMEOUT = 30_000
 /** How long a startup waits for resources and prompts once the tools are known. */
 const SIDE_LISTING_PATIENCE = 2_000
+/** How long a server may leave the question for its era unanswered, and at most which part of its startup. */
+const PROBE_PATIENCE = { ms: 2_000, part: 1 / 3 } as const
 
 /** All that is needed to make one session of a server, again and again. */
 export interface Recipe {
@@ -35,6 +41,10 @@ export interface Recipe {
   readonly active: ActiveTime
   readonly handlers: SessionHandlers
   readonly closings: Closings
+  readonly eras: EraKnowledge
+  readonly memory: SessionMemory
+  /** The live definition of a tool. */
+  readonly tool: (name: string) => JsonObject | undefined
   /** What is stored for its OAuth, for the wording of a failure. */
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
 }
@@ -42,6 +52,8 @@ export interface Recipe {
 export interface OpenedSession {
   readonly session: Session
   readonly handshake: Handshake
+  /** The first page of the tools, where it was asked for along with the handshake. */
+  readonly firstTools: Promise<JsonObject> | undefined
 }
 
 export interface StartedSession extends OpenedSession {
@@ -99,27 +111,61 @@ async function inTime<T>(
   }
 }
 
+/** A process that does not survive the question for its era is started once more, and not asked. */
 async function openWithin(recipe: Recipe, deadline: StartupDeadline): Promise<OpenedSession> {
-  const { server, open, active, handlers, closings } = recipe
+  const asked = await openOnce(recipe, deadline, true)
+  if (asked.opened !== undefined) return asked.opened
+  deadline.phase = 'opening'
+  const { opened, error } = await openOnce(recipe, deadline, false)
+  if (opened === undefined) throw error
+  return opened
+}
+
+type Opened =
+  | { readonly opened: OpenedSession; readonly error?: undefined }
+  | { readonly opened?: undefined; readonly error: unknown }
+
+/** Resolves to the error when the process ended on being asked; everything else that goes wrong is raised. */
+async function openOnce(recipe: Recipe, deadline: StartupDeadline, mayProbe: boolean): Promise<Opened> {
+  const { server, open, closings, eras, timers } = recipe
+  const { transport: kind } = server.config
   const { signal } = deadline
   if (signal.aborted) throw abortError(signal)
   const transport = await orAborted(open(server, { signal }), signal, (late) => closings.add(late.close()))
   deadline.phase = 'handshake'
-  const attribution = server.config.transport.type === 'stdio' ? 'sole' : 'stream'
-  const session = new Session(server.key, transport, attribution, active, handlers)
+  const streams = kind.type === 'stdio' ? 'shared' : 'own'
+  const session = new Session({
+    ...recipe,
+    key: server.key,
+    transport,
+    streams,
+    onRevisionRefused: () => eras.forget(),
+  })
+  // The older of the HTTP transports is older than the question.
+  const asks = mayProbe && kind.type !== 'sse'
+  const probed = asks && eras.unknown
   try {
-    return { session, handshake: await orAborted(session.begin(recipe.profile, signal), signal) }
+    const begun = session.begin({ eras, timers, signal, mayProbe: asks, probeMs: probePatience(server) })
+    return { opened: { session, ...(await orAborted(begun, signal)) } }
   } catch (error) {
-    recipe.closings.add(session.close())
+    closings.add(session.close())
+    if (!signal.aborted && !concernsAuthorization(error)) eras.forget()
+    if (probed && kind.type === 'stdio' && session.ended && !signal.aborted) return { error }
     throw error
   }
 }
 
+function probePatience({ config }: EffectiveServer): number {
+  const { ms, part } = PROBE_PATIENCE
+  return Math.min(ms, (config.startupTimeoutMs ?? DEFAULT_STARTUP_TIMEOUT) * part)
+}
+
 async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSignal): Promise<StartedSession> {
-  const { session, handshake } = opened
+  const { handshake, session } = opened
   const { key } = recipe.server
-  const send = (method: string, params: JsonObject) =>
+  const request = (method: string, params: JsonObject) =>
     session.request(method, params, { signal, timeoutMs: LISTING_TIMEOUT })
+  const send = withFirstTools(request, opened.firstTools)
   const warnings: ReeveError[] = []
   const context: ListingContext = { key, handshake, send, warn: (warning) => warnings.push(warning) }
   const aside = listAside({ key, handshake, send })
@@ -130,6 +176,17 @@ async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSig
     inventory: Object.freeze({ ...inventoryHead(handshake), ...tools, ...inTime?.resources, ...inTime?.prompts }),
     warnings: [...warnings, ...(inTime?.warnings ?? [])],
     late: inTime === undefined ? aside : undefined,
+  }
+}
+
+/** The first page that was asked for already is not asked for again. */
+function withFirstTools(send: SendList, first: Promise<JsonObject> | undefined): SendList {
+  let taken = first
+  return (method, params) => {
+    if (taken === undefined || method !== 'tools/list') return send(method, params)
+    const page = taken
+    taken = undefined
+    return page
   }
 }
 

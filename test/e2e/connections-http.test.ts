@@ -102,6 +102,6 @@ describe('an HTTP server', () => {
     const failed = await connections.event(became('login', 'failed'))
     expect(failed).toMatchObject({ error: 'The login MCP server is not logged in. Run `reeve login login`.' })
     expect(broken.rpcs().filter((method) => method === 'initialize')).toHaveLength(3)
-    expect(login.rpcs()).toEqual(['initialize'])
+    expect(login.rpcs()).toEqual(['server/discover'])
   })
 })

@@ -28,6 +28,7 @@ export function readServer(entry: RawTable, path: Path, notes: Notes): ServerCon
     enabled: (members.enabled ?? true) && members.auth !== 'ema_auth',
     required: members.required ?? false,
     ...(startupTimeoutMs !== undefined && { startupTimeoutMs }),
+    ...(members.protocol !== undefined && members.protocol !== 'auto' && { protocol: members.protocol }),
     startupReadiness: members.startup_readiness ?? 'connection',
     ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
     supportsParallelToolCalls: members.supports_parallel_tool_calls ?? false,

@@ -76,6 +76,11 @@ export const BOTH_MEMBERS = {
   startup_readiness: described(oneOf('connection', 'catalog'), 'What a required server must have at startup.', {
     default: 'connection',
   }),
+  protocol: described(
+    oneOf('auto', 'legacy', 'modern'),
+    'Protocol era: `legacy` up to 2025-11-25, `modern` from 2026-07-28; `auto` asks the server and remembers.',
+    { default: 'auto' },
+  ),
   tool_timeout_sec: described(seconds, 'Seconds for one tool call.', { default: 300 }),
   supports_parallel_tool_calls: described(flag, 'Its tools may run at the same time.', { default: false }),
   omit_tools_from: described(list(oneOf('code_mode', 'deferred', 'direct')), 'Where its tools are not offered.'),

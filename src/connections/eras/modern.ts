@@ -1,0 +1,142 @@
+import { RpcError, SessionExpiredError } from '../../errors.js'
+import type { ServerKey } from '../../identity/index.js'
+import {
+  headerMarks,
+  type JsonObject,
+  type JsonValue,
+  MODERN_REVISION,
+  MODERN_RPC,
+  parameterHeaders,
+  type ReceivedOn,
+  type RequestEnvelope,
+  standardHeaders,
+  withEnvelope,
+} from '../../protocol/index.js'
+import type { Caller } from '../in-flight.js'
+import type { InventoryPart } from '../inventory-listing.js'
+import type { ServerMessage } from '../session.js'
+import type { SessionMemory } from '../session-memory.js'
+import type { ClientProfile } from '../types.js'
+import type { Dialect, ExchangeOptions, Line, OwnFields, SessionRequestOptions } from './dialect.js'
+import { checkResultType } from './result-type.js'
+
+export interface ModernSetting {
+  readonly key: ServerKey
+  readonly profile: ClientProfile
+  readonly memory: SessionMemory
+  /** Over HTTP, parts of each message are mirrored into header fields. */
+  readonly mirrors: boolean
+  /** The live definition of a tool. */
+  readonly tool: (name: string) => JsonObject | undefined
+  /** The server no longer takes this revision. */
+  readonly onRevisionRefused: () => void
+}
+
+/** Notifications of older revisions that this one knows no more. */
+const GONE: ReadonlySet<string> = new Set(['notifications/initialized', 'notifications/roots/list_changed'])
+
+/**
+ * The modern era (specification 2026-07-28): every request says its revision, client and capabilities; nothing is set up
+ * beforehand. What older revisions set up by requests is kept here and put into the later ones.
+ */
+export class ModernDialect implements Dialect {
+  readonly era = 'modern'
+  readonly answersRequests = false
+  readonly #line: Line
+  readonly #setting: ModernSetting
+
+  constructor(line: Line, setting: ModernSetting) {
+    this.#line = line
+    this.#setting = setting
+  }
+
+  async request(
+    method: string,
+    params: JsonObject | undefined,
+    options: SessionRequestOptions,
+    caller?: Caller,
+  ): Promise<JsonObject> {
+    if (method === 'ping' || method === 'logging/setLevel') return {}
+    const { key, profile, memory } = this.#setting
+    const { logLevel, ...rest } = options
+    // What nobody asked for has nobody to read its log.
+    const level = logLevel ?? (caller && memory.logLevel)
+    try {
+      const result = await this.ask(method, params, rest, caller, level)
+      checkResultType(result, profile.capabilities, key, method)
+      return result
+    } catch (error) {
+      throw this.#unlessRefused(error)
+    }
+  }
+
+  /** One request in the clothes of this era, its answer as it is. */
+  ask(
+    method: string,
+    params: JsonObject | undefined,
+    options: ExchangeOptions,
+    caller?: Caller,
+    logLevel?: string,
+  ): Promise<JsonObject> {
+    const sent = withEnvelope(params, this.#envelope(logLevel))
+    const headers = this.#headers(method, sent)
+    // Over HTTP the end of the exchange says it all.
+    const tellsCancellation = options.tellsCancellation ?? !this.#setting.mirrors
+    return this.#line.exchange(method, sent, { ...options, tellsCancellation, ...(headers && { headers }) }, caller)
+  }
+
+  async notify(method: string, params: JsonObject | undefined): Promise<void> {
+    if (GONE.has(method)) return
+    await this.#line.tell(method, withEnvelope(params, this.#envelope(undefined)), this.#headers(method, params))
+  }
+
+  heard(message: ServerMessage, _on: ReceivedOn): ServerMessage | undefined {
+    return message
+  }
+
+  async restore(): Promise<void> {}
+
+  noted(): void {}
+
+  announces(_part: InventoryPart): boolean {
+    return false
+  }
+
+  end(): void {}
+
+  #envelope(logLevel: string | undefined): RequestEnvelope {
+    const { clientInfo, capabilities } = this.#setting.profile
+    return {
+      protocolVersion: MODERN_REVISION,
+      clientInfo,
+      clientCapabilities: capabilities,
+      ...(logLevel !== undefined && { logLevel }),
+    }
+  }
+
+  #headers(method: string, params: JsonObject | undefined): OwnFields | undefined {
+    if (!this.#setting.mirrors) return undefined
+    return [
+      ['MCP-Protocol-Version', MODERN_REVISION],
+      ...standardHeaders(params === undefined ? { method } : { method, params }),
+      ...this.#parameterHeaders(method, params),
+    ]
+  }
+
+  #parameterHeaders(method: string, params: JsonObject | undefined): OwnFields {
+    if (method !== 'tools/call' || typeof params?.name !== 'string') return []
+    const marks = headerMarks(this.#setting.tool(params.name)?.inputSchema)
+    return 'invalid' in marks ? [] : parameterHeaders(marks.marks, objectOrNone(params.arguments))
+  }
+
+  /** A server that speaks other revisions by now has carried nothing out: how to speak to it is found out again. */
+  #unlessRefused(error: unknown): unknown {
+    if (!(error instanceof RpcError) || error.rpcCode !== MODERN_RPC.unsupportedProtocolVersion) return error
+    this.#setting.onRevisionRefused()
+    return new SessionExpiredError({ key: this.#setting.key, cause: error })
+  }
+}
+
+function objectOrNone(value: JsonValue | undefined): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+}

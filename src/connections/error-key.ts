@@ -1,0 +1,22 @@
+import { OperationTimeoutError, ReeveError, RpcError, TransportClosedError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+
+/** An error of a request, with the server that it concerns; anything else as it is. */
+export function withKey(error: unknown, key: ServerKey, method: string, timeoutMs: number | undefined): unknown {
+  if (!(error instanceof ReeveError) || error.key !== undefined) return error
+  if (error instanceof RpcError) return new RpcError(error.rpcCode, error.message, error.rpcData, key)
+  if (error instanceof TransportClosedError) return closedWithKey(error, key)
+  if (error instanceof OperationTimeoutError) return new OperationTimeoutError(method, timeoutMs ?? 0, key)
+  return error
+}
+
+function closedWithKey(error: TransportClosedError, key: ServerKey): TransportClosedError {
+  const { sent, cause, place, data } = error
+  return new TransportClosedError(error.message, {
+    key,
+    sent,
+    cause,
+    ...(place !== undefined && { place }),
+    ...(data && { data }),
+  })
+}
