@@ -50,6 +50,8 @@ export interface ServerConfig {
   /** Milliseconds; absent = 300 s. */
   readonly toolTimeoutMs?: number
   readonly supportsParallelToolCalls: boolean
+  /** `isolated`: every session gets a server of its own, also where sessions share servers. Absent = `auto`. */
+  readonly sharing?: 'auto' | 'isolated'
   readonly omitToolsFrom: readonly ('code_mode' | 'deferred' | 'direct')[]
   readonly defaultToolsApprovalMode?: ApprovalMode
   readonly enabledTools?: readonly string[]

@@ -44,6 +44,7 @@ export function fullEntry({ name, origin }: ConfiguredServer, config: ServerConf
     required: config.required,
     startup_readiness: config.startupReadiness,
     supports_parallel_tool_calls: config.supportsParallelToolCalls,
+    sharing: config.sharing ?? 'auto',
     omit_tools_from: config.omitToolsFrom,
     default_tools_approval_mode: config.defaultToolsApprovalMode ?? null,
     tools: Object.fromEntries(

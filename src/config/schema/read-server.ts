@@ -32,6 +32,7 @@ export function readServer(entry: RawTable, path: Path, notes: Notes): ServerCon
     startupReadiness: members.startup_readiness ?? 'connection',
     ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
     supportsParallelToolCalls: members.supports_parallel_tool_calls ?? false,
+    ...(members.sharing && { sharing: members.sharing }),
     omitToolsFrom: Object.freeze(members.omit_tools_from ?? []),
     ...(members.default_tools_approval_mode && { defaultToolsApprovalMode: members.default_tools_approval_mode }),
     ...(members.enabled_tools && { enabledTools: Object.freeze(members.enabled_tools) }),

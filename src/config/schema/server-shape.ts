@@ -83,6 +83,11 @@ export const BOTH_MEMBERS = {
   ),
   tool_timeout_sec: described(seconds, 'Seconds for one tool call.', { default: 300 }),
   supports_parallel_tool_calls: described(flag, 'Its tools may run at the same time.', { default: false }),
+  sharing: described(
+    oneOf('auto', 'isolated'),
+    'Whether sessions of the gateway may share one process of it; `isolated` gives each its own.',
+    { default: 'auto' },
+  ),
   omit_tools_from: described(list(oneOf('code_mode', 'deferred', 'direct')), 'Where its tools are not offered.'),
   default_tools_approval_mode: described(approvalMode, 'Approval mode of tools without a setting of their own.', {
     default: 'auto',
