@@ -195,6 +195,7 @@ function openParts(options: ReeveOptions): RuntimeParts {
   })
   const pool = new ConnectionPool({
     cache: store.inventories,
+    eras: store.eras,
     open: transportOpener({ environments: new Map([['local', local]]), parentEnv: env, defaultCwd: cwd }),
   })
   return {

@@ -1,5 +1,6 @@
 export type { CaptureOptions } from './capture-wait.js'
 export type { CapturedServer } from './captured.js'
+export type { EraMemory, RememberedEra } from './eras/memory.js'
 export { sameExecutionContract } from './execution-contract.js'
 export { type ConnectionIdentity, cacheIdentity, connectionIdentity, type IdentityContext } from './identity.js'
 export type * from './inventory.js'

@@ -1,6 +1,7 @@
 import type { EffectiveServer } from '../catalog/index.js'
 import { serialiseKey } from '../identity/index.js'
 import { Connection } from './connection.js'
+import type { EraMemory } from './eras/memory.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory, InventoryCache } from './inventory.js'
 import { Lease } from './lease.js'
@@ -16,6 +17,7 @@ export interface PoolOptions {
   readonly timers?: Timers
   /** Gets what each server offers, after every listing. */
   readonly cache?: InventoryCache
+  readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
   readonly debounce?: Debounce
   readonly random?: () => number
@@ -72,7 +74,7 @@ export class ConnectionPool {
   }
 
   #create({ server, identity, profile, cacheIdentity }: ConnectionRequest): Connection {
-    const { open, authState, debounce, random } = this.#options
+    const { open, eras, authState, debounce, random } = this.#options
     const { cache } = this
     const connection = new Connection({
       server,
@@ -80,6 +82,7 @@ export class ConnectionPool {
       profile,
       open,
       timers: this.timers,
+      ...(eras && { eras }),
       ...(cache !== undefined &&
         cacheIdentity !== undefined && {
           keep: (inventory: Inventory) => cache.put(cacheIdentity, serialiseKey(server.key), inventory),

@@ -1,11 +1,13 @@
-import type { InventoryCache } from '../connections/index.js'
+import type { EraMemory, InventoryCache } from '../connections/index.js'
 import type { ReeveError } from '../errors.js'
 import { openDatabase } from './database.js'
+import { SqliteEras } from './eras.js'
 import { SqliteInventories } from './inventories.js'
 
 /** The durable state of one home. */
 export interface Store extends Disposable {
   readonly inventories: InventoryCache
+  readonly eras: EraMemory
   /** What was wrong with the file on disk; already dealt with. */
   readonly warnings: readonly ReeveError[]
   close(): void
@@ -25,5 +27,11 @@ export function openStore(file: string): Store {
   const close = () => {
     if (connection.open) connection.close()
   }
-  return { inventories: new SqliteInventories(connection), warnings, close, [Symbol.dispose]: close }
+  return {
+    inventories: new SqliteInventories(connection),
+    eras: new SqliteEras(connection),
+    warnings,
+    close,
+    [Symbol.dispose]: close,
+  }
 }

@@ -7,4 +7,12 @@ export const MIGRATIONS: readonly string[] = [
      stored_at  INTEGER NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX inventories_by_age ON inventories (stored_at);`,
+  `CREATE TABLE eras (
+     identity         TEXT PRIMARY KEY,
+     server_key       TEXT NOT NULL,
+     era              TEXT NOT NULL,
+     protocol_version TEXT NOT NULL,
+     found_at         INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX eras_by_age ON eras (found_at);`,
 ]
