@@ -300,3 +300,20 @@ export class UnsupportedError extends ReeveError {
     super('unsupported', message, facts)
   }
 }
+
+// ---- broker ----
+
+/**
+ * The broker of a home can't be used. `broker_unreachable`: none answers, and none could be started in time.
+ * `broker_untrusted`: its files or its proof are not ours. `broker_refused`: it turned this client away.
+ * `broker_incompatible`: it speaks another protocol. `broker_lost`: it ended in the middle of something.
+ */
+export class BrokerError extends ReeveError {
+  constructor(
+    code: 'broker_unreachable' | 'broker_untrusted' | 'broker_refused' | 'broker_incompatible' | 'broker_lost',
+    message: string,
+    facts: ReeveErrorFacts = {},
+  ) {
+    super(code, message, facts)
+  }
+}

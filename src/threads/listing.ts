@@ -1,4 +1,5 @@
 import {
+  type CacheHint,
   type CapturedServer,
   type ConnectionManager,
   LISTS,
@@ -6,9 +7,10 @@ import {
   listAllPages,
   type ReadyClient,
 } from '../connections/index.js'
-import { ProtocolViolationError } from '../errors.js'
+import { ProtocolViolationError, RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import type { JsonObject, JsonValue } from '../protocol/index.js'
+import { type JsonObject, type JsonValue, RPC } from '../protocol/index.js'
+import { narrowestHint, readCacheHint } from './cache-hint.js'
 import { selectServer } from './select.js'
 import type { CallOptions, Listing, ListPage, ServerSelector } from './types.js'
 
@@ -54,10 +56,16 @@ async function onePage(
   const key = selectServer(host.keys(), selector)
   const client = await host.manager.ready(key, options.signal)
   const params: JsonObject = selector.cursor === undefined ? {} : { cursor: selector.cursor }
-  const result = await client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options })
+  const result = await orNone(list, client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options }))
   const items = objectsOf(key, list, result[list.member])
   const next = result.nextCursor
-  return { key, items, ...(typeof next === 'string' && next !== '' && { nextCursor: next }) }
+  const cacheHint = readCacheHint(result)
+  return {
+    key,
+    items,
+    ...(typeof next === 'string' && next !== '' && { nextCursor: next }),
+    ...(cacheHint && { cacheHint }),
+  }
 }
 
 /** Ready servers are asked, in parallel; of those that are still coming up, what the cache knows is given. */
@@ -70,7 +78,7 @@ async function everything(host: ListingHost, kind: ListKind, options: CallOption
   for (const [index, server] of servers.entries()) {
     const outcome = settled[index]
     if (outcome?.status === 'fulfilled') {
-      if (outcome.value !== undefined) pages.push({ key: server.key, items: outcome.value })
+      if (outcome.value !== undefined) pages.push({ key: server.key, ...outcome.value })
     } else {
       failures.push({ key: server.key, error: outcome?.reason instanceof Error ? outcome.reason.message : 'failed' })
     }
@@ -83,9 +91,9 @@ async function ofServer(
   { key, client, inventory, error }: CapturedServer,
   { list, capability, cached }: ListKind,
   options: CallOptions,
-): Promise<readonly JsonObject[] | undefined> {
+): Promise<Omit<ListPage, 'key'> | undefined> {
   if (client !== undefined) return hasCapability(client, capability) ? live(key, client, list, options) : undefined
-  if (inventory?.[cached] !== undefined) return inventory[cached]
+  if (inventory?.[cached] !== undefined) return { items: inventory[cached] }
   if (error !== undefined) throw error
   return undefined
 }
@@ -95,11 +103,28 @@ async function live(
   client: ReadyClient,
   list: ListMethod,
   { signal }: CallOptions,
-): Promise<readonly JsonObject[]> {
+): Promise<Omit<ListPage, 'key'>> {
   const bound = AbortSignal.timeout(PAGINATION_TIMEOUT)
   const both = signal === undefined ? bound : AbortSignal.any([signal, bound])
-  const { items } = await listAllPages((method, params) => client.request(method, params, { signal: both }), list)
-  return objectsOf(key, list, items)
+  const hints: (CacheHint | undefined)[] = []
+  const { items } = await listAllPages(async (method, params) => {
+    const result = await orNone(list, client.request(method, params, { signal: both }))
+    hints.push(readCacheHint(result))
+    return result
+  }, list)
+  const known = hints.some((hint) => hint !== undefined)
+  return { items: objectsOf(key, list, items), ...(known && { cacheHint: narrowestHint(hints) }) }
+}
+
+/** Servers that have resources often have no templates, and say so with method-not-found. */
+async function orNone(list: ListMethod, answer: Promise<JsonObject>): Promise<JsonObject> {
+  try {
+    return await answer
+  } catch (error) {
+    if (list !== LISTS.resourceTemplates || !(error instanceof RpcError) || error.rpcCode !== RPC.methodNotFound)
+      throw error
+    return { [list.member]: [] }
+  }
 }
 
 export function hasCapability(client: ReadyClient, capability: string): boolean {

@@ -143,6 +143,8 @@ describe('a thread', () => {
       code: 'rpc_error',
       rpcCode: -32601,
     })
+    const templates = await thread.resources.templates.listAll()
+    expect(templates.failures).toEqual([])
     expect((await thread.prompts.listAll()).pages.map(({ key }) => key.name)).toEqual(['a'])
   })
 
