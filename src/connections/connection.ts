@@ -3,7 +3,7 @@ import { NotConnectedError, SessionExpiredError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import { ActiveTime } from './active-time.js'
-import { Activity } from './activity.js'
+import { Attribution } from './attribution.js'
 import { Closings } from './closings.js'
 import { EraKnowledge } from './eras/knowledge.js'
 import type { EraMemory } from './eras/memory.js'
@@ -14,7 +14,6 @@ import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
 import { type OperationHost, runOperation } from './operation.js'
-import { readyClient } from './ready-client.js'
 import { type Debounce, Relister } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
@@ -25,13 +24,15 @@ import { LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { StoredAuthState } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
 import type { Timers } from './timers.js'
-import type { ClientProfile, ReadyClient, RequestOptions } from './types.js'
+import type { ClientProfile, RequestOptions } from './types.js'
 import { Warnings } from './warnings.js'
 
 export interface ConnectionOptions {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
   readonly profile: ClientProfile
+  /** Several holders may come to use it. */
+  readonly shared?: boolean
   readonly open: TransportOpener
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
@@ -43,6 +44,9 @@ export interface ConnectionOptions {
   /** From 0 up to 1; for the jitter of restarts. */
   readonly random?: () => number
 }
+
+/** Milliseconds that a request which was given up may keep the line waiting for a server that does not answer. */
+const QUIET_PATIENCE = 10_000
 
 const LIST_CHANGED: ReadonlyMap<string, InventoryPart> = new Map([
   ['notifications/tools/list_changed', 'tools'],
@@ -58,12 +62,12 @@ export class Connection {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
   readonly offer: ServerOffer
+  readonly routes: Routes
   readonly #recipe: Recipe
   readonly #lifecycle: Lifecycle
-  readonly #routes: Routes
   readonly #relister: Relister
   readonly #warnings: Warnings
-  readonly #activity = new Activity()
+  readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
 
@@ -71,12 +75,17 @@ export class Connection {
     const { server, timers, random, keep } = options
     this.server = server
     this.identity = options.identity
-    this.#routes = new Routes(server.key)
-    this.#warnings = new Warnings(server.key, (warning) => this.#routes.publish({ type: 'warning', warning }))
+    this.#attribution = new Attribution({
+      transport: server.config.transport.type,
+      clientCapabilities: options.profile.capabilities,
+      shared: options.shared ?? false,
+    })
+    this.routes = new Routes(server.key, this.#attribution)
+    this.#warnings = new Warnings(server.key, (warning) => this.routes.publish({ type: 'warning', warning }))
     this.#recipe = this.#recipeOf(options)
     this.offer = new ServerOffer(server.key, timers, {
       onPublished: (inventory) => this.#kept(keep, inventory),
-      onChanged: (what) => this.#routes.publish({ type: 'inventory', what }),
+      onChanged: (what) => this.routes.publish({ type: 'inventory', what }),
     })
     this.#relister = new Relister(timers, (part) => this.#relist(part), options.debounce)
     this.#lifecycle = this.#lifecycleWith(random)
@@ -89,14 +98,19 @@ export class Connection {
     return this.#lifecycle.state
   }
 
-  /** Adds a holder; returns what takes it out again. */
-  join(route: ConnectionRoute): () => void {
-    return this.#routes.join(route)
+  join(route: ConnectionRoute): void {
+    this.routes.join(route)
+    this.#adjust()
   }
 
-  /** Starts it unless it is up or starting. */
-  start(): void {
-    void this.#lifecycle.started()
+  leave(route: ConnectionRoute): void {
+    this.routes.leave(route)
+    this.#adjust()
+  }
+
+  /** Starts it unless it is up or starting; what the server asks until it is up is for `route`. */
+  start(route?: ConnectionRoute): void {
+    void this.#started(route)
   }
 
   /** Resolves once no startup is under way, to how things are then. Starts nothing. */
@@ -112,48 +126,57 @@ export class Connection {
    * @throws {ClosedError} the connection was closed
    * @throws {CancelledError} the signal fired, or the startup was cancelled
    */
-  async ready(route: ConnectionRoute, signal?: AbortSignal): Promise<ReadyClient> {
-    const outcome = await orAborted(this.#lifecycle.started(), signal)
+  async ready(route: ConnectionRoute, signal?: AbortSignal): Promise<Handshake> {
+    const outcome = await orAborted(this.#started(route), signal)
     if (outcome.state !== 'ready') throw outcomeError(outcome, this.server.key)
-    return this.client(route, outcome.handshake)
+    return outcome.handshake
   }
 
-  /** A holder's client for a handshake that is known. */
-  client(route: ConnectionRoute, handshake: Handshake): ReadyClient {
-    return readyClient(handshake, {
-      request: (method, params, options) => this.request(route, method, params, options),
-      notify: (method, params) => this.#notify(method, params),
-    })
-  }
-
-  /** Raw relay with one recovery; see `runOperation`. */
-  async request(
+  /** Raw relay with one recovery; see `runOperation`. What is set up for the holder already is not sent again. */
+  request(
     route: ConnectionRoute,
     method: string,
     params: JsonObject | undefined,
     { origin, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
-    const over = this.#activity.begin()
-    try {
-      const result = await runOperation(this.#host, method, params, options, { origin, route })
-      this.#lifecycle.keeper.note(method, params)
+    const send = async (sentMethod: string, sent: JsonObject | undefined) => {
+      const result = await runOperation(this.#host, sentMethod, sent, options, { origin, route })
+      this.#lifecycle.keeper.note(sentMethod, sent)
       return result
-    } finally {
-      over()
     }
+    return this.routes.request(route, method, params, send, options.signal)
   }
 
   /**
    * `tools/call`, within a catalog lease. A lost connection is not rebuilt here even for what never left: the restarted
    * server may define the tool otherwise, so the caller checks again first.
    */
-  async call(route: ConnectionRoute, params: JsonObject, { origin, ...options }: RequestOptions): Promise<JsonObject> {
-    return runOperation(this.#callHost, 'tools/call', params, options, { origin, route })
+  call(route: ConnectionRoute, params: JsonObject, { origin, ...options }: RequestOptions): Promise<JsonObject> {
+    const send = (method: string, sent: JsonObject | undefined) =>
+      runOperation(this.#callHost, method, sent, options, { origin, route })
+    return this.routes.request(route, 'tools/call', params, send, options.signal)
   }
 
-  /** Counts as work until the returned function is called: a retired connection waits for it. */
-  hold(): () => void {
-    return this.#activity.begin()
+  async notify(method: string, params: JsonObject | undefined): Promise<void> {
+    const session = this.#lifecycle.keeper.current
+    if (session === undefined) throw new NotConnectedError(this.server.key)
+    try {
+      await session.notify(method, params)
+    } catch (error) {
+      if (!(error instanceof SessionExpiredError)) throw error
+      const next = await this.#lifecycle.renewed(session)
+      await next.notify(method, params)
+    }
+  }
+
+  /**
+   * Resolves when the server has read all that it was sent by now: what it sends later has nothing to do with a request
+   * that was given up before. Any answer says so, a refusal too. Bounded; never rejects.
+   */
+  async quiet(): Promise<void> {
+    await this.#lifecycle.keeper.current
+      ?.request('ping', undefined, { timeoutMs: QUIET_PATIENCE })
+      .catch(() => undefined)
   }
 
   /** Ends a startup under way, and the wait for a restart. A connection that is up stays up. */
@@ -161,17 +184,10 @@ export class Connection {
     this.#lifecycle.cancelStartup()
   }
 
-  /** Closes once the work under way is over, or after `boundMs`. */
-  async retire(boundMs: number): Promise<void> {
-    this.#lifecycle.retire()
-    await new Promise<void>((resolve) => {
-      const timer = this.#recipe.timers.after(boundMs, resolve)
-      void this.#activity.idle().then(() => {
-        timer.cancel()
-        resolve()
-      })
-    })
-    await this.close()
+  /** Nobody holds it for now, and a server that ends meanwhile stays down. Returns what undoes that. */
+  park(): () => void {
+    this.#lifecycle.retire(true)
+    return () => this.#lifecycle.retire(false)
   }
 
   /** Ends everything now; resolves when it is gone. */
@@ -185,7 +201,7 @@ export class Connection {
     const changed = await this.offer.publish(started.inventory)
     return () => {
       for (const warning of started.warnings) this.#warnings.add(warning)
-      for (const what of changed) this.#routes.publish({ type: 'inventory', what })
+      for (const what of changed) this.routes.publish({ type: 'inventory', what })
       void this.#takeLate(started)
     }
   }
@@ -228,20 +244,35 @@ export class Connection {
   #notified(message: ServerMessage): void {
     const part = LIST_CHANGED.get(message.method)
     if (part !== undefined) this.#relister.changed(part)
-    else if (message.method !== 'notifications/progress') this.#routes.notify(message)
+    else if (message.method !== 'notifications/progress') this.routes.notify(message)
     else this.#warnings.add(new Error('progress of a call that is not out'))
   }
 
-  async #notify(method: string, params: JsonObject | undefined): Promise<void> {
-    const session = this.#lifecycle.keeper.current
-    if (session === undefined) throw new NotConnectedError(this.server.key)
-    try {
-      await session.notify(method, params)
-    } catch (error) {
-      if (!(error instanceof SessionExpiredError)) throw error
-      const next = await this.#lifecycle.renewed(session)
-      await next.notify(method, params)
+  #started(route: ConnectionRoute | undefined): Promise<ConnectionState> {
+    const { state } = this.state
+    if (route !== undefined && state !== 'starting' && state !== 'ready' && state !== 'closed')
+      this.routes.startedFor(route)
+    return this.#lifecycle.started()
+  }
+
+  /** Tells the server what its holders want together, since some came or went. */
+  #adjust(): void {
+    if (this.state.state !== 'ready') return
+    const signal = this.#lifecycle.lifetime
+    const send = async (method: string, params: JsonObject | undefined) => {
+      const result = await runOperation(this.#host, method, params, { signal, timeoutMs: LISTING_TIMEOUT }, undefined)
+      this.#lifecycle.keeper.note(method, params)
+      return result
     }
+    this.routes.adjust(send).catch((error: unknown) => {
+      if (!signal.aborted) this.#warnings.add(error)
+    })
+  }
+
+  #changed(state: ConnectionState): void {
+    if (state.state === 'ready') this.#attribution.agreed(state.handshake.era)
+    this.routes.publish({ type: 'state', state })
+    this.#adjust()
   }
 
   #recipeOf({ server, identity, profile, open, timers, authState, eras }: ConnectionOptions): Recipe {
@@ -264,7 +295,7 @@ export class Connection {
       memory: new SessionMemory(),
       tool: (name) => this.offer.catalog.tool(name),
       handlers: {
-        onRequest: (message, signal) => this.#routes.answer(message, signal),
+        onRequest: (message, signal) => this.routes.answer(message, signal),
         onNotification: (message) => this.#notified(message),
         onClosed: (session, closed) => this.#lifecycle.ended(session, closed),
         onWarning: warn,
@@ -275,9 +306,10 @@ export class Connection {
 
   #lifecycleWith(random: (() => number) | undefined): Lifecycle {
     const hooks = {
-      onState: (state: ConnectionState) => this.#routes.publish({ type: 'state', state }),
+      onState: (state: ConnectionState) => this.#changed(state),
       publish: (started: StartedSession) => this.#publish(started),
       onRenewed: () => {
+        if (this.state.state === 'ready') this.#attribution.agreed(this.state.handshake.era)
         // A server that forgot its sessions is often another version of itself.
         for (const part of ['tools', 'resources', 'prompts'] as const) this.#relister.changed(part)
       },

@@ -1,26 +1,51 @@
+import type { JsonObject } from '../protocol/index.js'
+import { Activity } from './activity.js'
 import type { Connection } from './connection.js'
+import { type CallLimits, HeldCalls } from './held-calls.js'
+import { Placement, type PlacementOptions } from './placement.js'
+import { type Relay, readyClient } from './ready-client.js'
 import type { ConnectionRoute } from './route.js'
-import type { ReadyClient } from './types.js'
+import type { Seat } from './seat.js'
+import { atMost, type Timers } from './timers.js'
+import type { ReadyClient, RequestOptions } from './types.js'
 
-/** How a connection ends when the last lease on it goes: after the work under way, or at once. */
+/** How a holder's part in a connection ends: after its work under way, or at once. */
 export type Ending = 'drained' | 'now'
+
+/** Milliseconds that the work of a holder may still take once it has no lease any more (reference: connections, 12). */
+const RETIREMENT = 10_000
+
+const ROOTS_CHANGED = 'notifications/roots/list_changed'
 
 /**
  * One holder's part in a connection. Successive sets of a holder share it, so that a question that a server asks in the
- * middle of an older call still finds who asked.
+ * middle of an older call still finds who asked. What happens to one lease is no other's business: the end of a lease
+ * ends its own requests and no more.
  */
 export class Lease {
-  readonly connection: Connection
   readonly route: ConnectionRoute
-  readonly #end: (how: Ending) => Promise<void>
-  readonly #leave: () => void
+  readonly #timers: Timers
+  readonly #calls: HeldCalls
+  readonly #placement: Placement
+  readonly #activity = new Activity()
+  readonly #relay: Relay
   #uses = 1
 
-  constructor(connection: Connection, route: ConnectionRoute, end: (how: Ending) => Promise<void>) {
-    this.connection = connection
-    this.route = route
-    this.#end = end
-    this.#leave = connection.join(route)
+  constructor(options: PlacementOptions) {
+    const { holder, shared, timers } = options
+    this.route = holder
+    this.#timers = timers
+    this.#calls = new HeldCalls(shared.connection.server.key)
+    this.#placement = new Placement({ ...options, holder: this.#answering(holder) })
+    this.#relay = {
+      request: (method, params, requestOptions) => this.request(method, params, requestOptions),
+      notify: (method, params) => this.notify(method, params),
+    }
+  }
+
+  /** The connection that serves the holder now. */
+  get connection(): Connection {
+    return this.#placement.seat.connection
   }
 
   /** One more use of the same lease. */
@@ -29,22 +54,101 @@ export class Lease {
     return this
   }
 
+  /** Starts the server unless it is up or starting. */
+  start(): void {
+    const { connection, route } = this.#placement.seat
+    connection.start(route)
+  }
+
   /** The last use ends the lease. Resolves when what that closed is gone. */
   async release(how: Ending): Promise<void> {
     this.#uses -= 1
     if (this.#uses !== 0) return
-    await this.#end(how)
-    this.#leave()
+    const { state } = this.connection.state
+    if (how === 'drained' && state === 'ready') await atMost(this.#timers, RETIREMENT, this.#activity.idle())
+    this.#calls.end()
+    await this.#placement.leave()
   }
 
   /** The client while the server is up. */
   get client(): ReadyClient | undefined {
     const { state } = this.connection
-    return state.state === 'ready' ? this.connection.client(this.route, state.handshake) : undefined
+    return state.state === 'ready' ? readyClient(state.handshake, this.#relay) : undefined
   }
 
-  /** The client, once the server is up; starts it if need be. See `Connection.ready`. */
-  ready(signal?: AbortSignal): Promise<ReadyClient> {
-    return this.connection.ready(this.route, signal)
+  /** The client, once the server is up; starts it if need be. Throws as `Connection.ready`. */
+  async ready(signal?: AbortSignal): Promise<ReadyClient> {
+    const call = this.#calls.begin('initialize', { signal })
+    const { connection, route } = this.#placement.seat
+    try {
+      return readyClient(await connection.ready(route, call.signal), this.#relay)
+    } catch (error) {
+      throw call.ended ?? error
+    } finally {
+      call.over()
+    }
+  }
+
+  /** Counts as work until the returned function is called: a lease that is drained waits for it. */
+  hold(): () => void {
+    return this.#activity.begin()
+  }
+
+  /** Ends a startup that nobody else waits for. */
+  cancelStartup(): void {
+    if (this.connection.routes.size <= 1) this.connection.cancelStartup()
+  }
+
+  /**
+   * Sends one request by `work` when it may be sent, to the place where it may. `work` gets the signal that ends it: of
+   * the caller, of its time, or of this lease. `onWait` is told when it has to wait first.
+   */
+  async run<T>(
+    method: string,
+    limits: CallLimits,
+    work: (seat: Seat, signal: AbortSignal) => Promise<T>,
+    onWait?: () => void,
+  ): Promise<T> {
+    const idle = this.#activity.begin()
+    const call = this.#calls.begin(method, limits)
+    let end: ((givenUp: boolean) => void) | undefined
+    try {
+      const { seat, over } = await this.#placement.enter(method, call, onWait)
+      end = over
+      call.isOut = true
+      return await work(seat, call.signal)
+    } catch (error) {
+      throw call.ended ?? error
+    } finally {
+      end?.(call.signal.aborted)
+      call.over()
+      idle()
+    }
+  }
+
+  /** Raw relay with one recovery; see `Connection.request`. */
+  request(
+    method: string,
+    params: JsonObject | undefined,
+    { signal, timeoutMs, ...options }: RequestOptions = {},
+  ): Promise<JsonObject> {
+    return this.run(method, { signal, timeoutMs }, ({ connection, route }, given) =>
+      connection.request(route, method, params, { ...options, signal: given }),
+    )
+  }
+
+  async notify(method: string, params: JsonObject | undefined): Promise<void> {
+    const { connection, route } = this.#placement.seat
+    if (method === ROOTS_CHANGED && !connection.routes.rootsChanged(route)) return
+    await connection.notify(method, params)
+  }
+
+  /** The holder, whose calls get no older while it answers. */
+  #answering(holder: ConnectionRoute): ConnectionRoute {
+    const { onRequest } = holder
+    return {
+      onNews: (news) => holder.onNews(news),
+      onRequest: onRequest && ((request, signal) => this.#calls.answering(() => onRequest(request, signal))),
+    }
   }
 }

@@ -147,31 +147,16 @@ describe('a server that is up', () => {
     expect(harness.state.state).toBe('ready')
   })
 
-  it('is not started again when it ends while it is retired', async () => {
-    const hang: Script = () => new Promise(() => {})
-    const harness = await new ConnectionHarness({ scripts: [{ 'tools/call': hang }] }).up()
-    const call = harness.request('tools/call', { name: 'a' })
-    await harness.server.saw('tools/call')
-    const retired = harness.connection.retire(10_000)
+  it('is not started again when it ends while it is parked, and is when it ends later', async () => {
+    const harness = await new ConnectionHarness().up()
+    const resume = harness.connection.park()
+    resume()
     await harness.server.crash()
-    await expect(call).rejects.toMatchObject({ code: 'transport_closed' })
-    await retired
     await harness.timers.advance(60_000)
-    expect(harness.state.state).toBe('closed')
-    expect(harness.attempts).toHaveLength(1)
-  })
-
-  it('finishes the work under way when it is retired, for 10 seconds at most', async () => {
-    const hang: Script = () => new Promise(() => {})
-    const harness = await new ConnectionHarness({ scripts: [{ 'tools/call': hang }] }).up()
-    const call = harness.request('tools/call', { name: 'a' })
-    call.catch(() => {})
-    const retired = harness.connection.retire(10_000)
-    await harness.timers.advance(9_999)
-    expect(harness.state.state).toBe('ready')
-    await harness.timers.advance(1)
-    await retired
-    await expect(call).rejects.toMatchObject({ code: 'transport_closed' })
-    expect(harness.server.closed).toBe(true)
+    expect([harness.state.state, harness.attempts.length]).toEqual(['ready', 2])
+    harness.connection.park()
+    await harness.server.crash()
+    await harness.timers.advance(60_000)
+    expect([harness.state.state, harness.attempts.length]).toEqual(['closed', 2])
   })
 })

@@ -111,9 +111,9 @@ export class Lifecycle {
     this.#to({ state: 'closed', since: this.#now() })
   }
 
-  /** From now on the end of the session is the end of the connection. */
-  retire(): void {
-    this.#retired = true
+  /** While it is retired, the end of the session is the end of the connection. */
+  retire(retired: boolean): void {
+    this.#retired = retired
   }
 
   /** A session ended without being asked to. */

@@ -9,7 +9,7 @@ import { Grace } from './grace.js'
 import { cacheIdentity, connectionIdentity, type IdentityContext } from './identity.js'
 import type { Ending, Lease } from './lease.js'
 import { OfferWatch } from './offer-watch.js'
-import { type ConnectionPool, isReusable } from './pool.js'
+import { type ConnectionPool, type ConnectionRequest, isReusable } from './pool.js'
 import type { CallPayload, CallRunOptions, PreparedCall } from './prepared-call.js'
 import type { HostVariables } from './referenced-variables.js'
 import { validateRequired } from './required-servers.js'
@@ -22,8 +22,13 @@ import type { View } from './view.js'
 
 export interface ManagerOptions {
   readonly pool: ConnectionPool
-  /** Connections are shared only among managers of one owner. */
+  /** Connections that are not shared belong to this owner. */
   readonly owner: string
+  /**
+   * Connections are shared with every manager of this owner whose client has the same capabilities. Servers are told
+   * this of the client, since it is not one client that they serve. Absent: none is shared.
+   */
+  readonly sharing?: { readonly owner: string; readonly clientInfo: JsonObject }
   readonly profile: ClientProfile
   /** The host's variables; read at every publication. */
   readonly env: HostVariables
@@ -146,9 +151,9 @@ export class ConnectionManager {
     return prepared.run(payload, options)
   }
 
-  /** Ends the startups under way, and the waits for restarts. Servers that are up stay up. */
+  /** Ends the startups under way, and the waits for restarts, that no other manager shares. Servers that are up stay up. */
   cancelStartups(): void {
-    for (const { lease } of this.#set.enabled) lease.connection.cancelStartup()
+    for (const { lease } of this.#set.enabled) lease.cancelStartup()
   }
 
   /** Ends everything at once, in parallel; resolves when it is gone, after 10 s at the latest. */
@@ -161,8 +166,9 @@ export class ConnectionManager {
   #view(server: EffectiveServer, before: View | undefined, options: { readonly fresh?: boolean }): View {
     const { key } = server
     if (!server.config.enabled) return Object.freeze({ key, server, lease: undefined, cached: undefined })
-    const { pool, owner, profile } = this.#options
-    const context = this.#identityContext(server)
+    const { pool } = this.#options
+    const holding = this.#holding(server)
+    const context = this.#identityContext(server, holding.profile)
     const identity = connectionIdentity(server, context)
     const cacheKey = cacheIdentity(server, context)
     const kept = before?.lease
@@ -170,12 +176,20 @@ export class ConnectionManager {
       kept !== undefined && kept.connection.identity.digest === identity.digest && isReusable(kept.connection, server)
     const lease = usable
       ? kept.share()
-      : pool.acquire({ server, identity, profile, cacheIdentity: cacheKey, owner }, this.#route(key), options)
+      : pool.acquire({ ...holding, server, identity, cacheIdentity: cacheKey }, this.#route(key), options)
     return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
   }
 
-  #identityContext(server: EffectiveServer): IdentityContext {
-    const { profile, env, fallbackCwd } = this.#options
+  /** Whose the connection to a server is, and as whom it is spoken to. */
+  #holding({ config }: EffectiveServer): Pick<ConnectionRequest, 'owner' | 'profile' | 'shared'> {
+    const { owner, profile, sharing } = this.#options
+    if (sharing === undefined || config.sharing === 'isolated') return { owner, profile, shared: false }
+    const { capabilities } = profile
+    return { owner: sharing.owner, profile: { clientInfo: sharing.clientInfo, capabilities }, shared: true }
+  }
+
+  #identityContext(server: EffectiveServer, profile: ClientProfile): IdentityContext {
+    const { env, fallbackCwd } = this.#options
     const environmentHandle = this.#options.environmentHandle?.(server)
     const storedCredentials = this.#options.storedCredentials?.(server)
     return {
@@ -188,8 +202,7 @@ export class ConnectionManager {
   }
 
   #startAll(set: ConnectionSet): void {
-    const begun = set.enabled.filter(({ lease }) => lease.connection.state.state === 'idle')
-    for (const { lease } of begun) lease.connection.start()
+    for (const { lease } of set.enabled) lease.start()
     // Those that another manager of this owner has started already.
     for (const { key, lease } of set.enabled) this.#report.changed(key, lease.connection.state)
     const pending = set.enabled.filter(({ lease }) => lease.connection.state.state === 'starting')

@@ -206,16 +206,16 @@ describe('a connection that several hold', () => {
     const { script, over } = holding()
     const harness = await new ConnectionHarness({ scripts: [script], onRequest: async () => ({ who: 'first' }) }).up()
     const second = new RecordingRoute(async () => ({ who: 'second' }))
-    const leave = harness.connection.join(second)
+    harness.connection.join(second)
     const call = harness.connection.request(second, 'tools/call', CALL)
     await harness.server.saw('tools/call')
-    leave()
+    harness.connection.leave(second)
     expect(await harness.server.ask('elicitation/create')).toMatchObject({ error: { code: -32601 } })
     over.open()
     await call
   })
 
-  it('tells all of them what the server notifies, and only the causing one of its call', async () => {
+  it('tells the causing one alone what the server notifies in its call, and all of them what it notifies later', async () => {
     const { script, over } = holding()
     const harness = await new ConnectionHarness({ scripts: [script] }).up()
     const second = new RecordingRoute()
@@ -225,9 +225,11 @@ describe('a connection that several hold', () => {
     await harness.server.notify('notifications/message', { level: 'info', data: 'hello' })
     over.open()
     await call
+    await harness.server.notify('notifications/message', { level: 'info', data: 'idle' })
+    await settle()
     const heard = (route: RecordingRoute) =>
       route.news.flatMap((news) => (news.type === 'notification' ? [news.notification.origin] : []))
-    expect([heard(harness.route), heard(second)]).toEqual([[undefined], ['mine']])
+    expect([heard(harness.route), heard(second)]).toEqual([[undefined], ['mine', undefined]])
   })
 })
 

@@ -6,8 +6,10 @@ import type { ConnectionIdentity } from './identity.js'
 import type { Inventory, InventoryCache } from './inventory.js'
 import { Lease } from './lease.js'
 import type { TransportOpener } from './opener.js'
+import { DEFAULT_PATIENCE } from './placement.js'
 import type { Debounce } from './relister.js'
 import type { ConnectionRoute } from './route.js'
+import type { Holding } from './seat.js'
 import { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState } from './startup-failure.js'
 import { systemTimers, type Timers } from './timers.js'
 import type { ClientProfile } from './types.js'
@@ -17,10 +19,18 @@ export interface PoolOptions {
   readonly timers?: Timers
   /** Gets what each server offers, after every listing. */
   readonly cache?: InventoryCache
+  /** Which era each server was found to speak. */
   readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
   readonly debounce?: Debounce
   readonly random?: () => number
+  /** Milliseconds that a server which nobody holds any more is kept up for the next holder. Default 0. */
+  readonly idleMs?: number
+  /**
+   * Milliseconds that a holder waits for its turn at a shared server before it gets one of its own, when it left nothing
+   * behind on the shared one. Default 250.
+   */
+  readonly patienceMs?: number
 }
 
 /** What a holder wants a connection for. */
@@ -32,15 +42,29 @@ export interface ConnectionRequest {
   readonly cacheIdentity: string | undefined
   /** Connections are shared among holders of one owner only. */
   readonly owner: string
+  /** Holders that know nothing of each other have this owner. */
+  readonly shared: boolean
 }
 
-/** All connections of a runtime, by owner and identity. A connection lives as long as somebody holds a lease on it. */
+/** A connection that anybody with the same owner and identity may come to hold. */
+interface Slot {
+  readonly connection: Connection
+  holders: number
+  /** Ends the time without holders, while there is such a time. */
+  resume: (() => void) | undefined
+}
+
+/**
+ * All connections of a runtime, by owner and identity. A connection lives as long as somebody holds it, and for a while
+ * longer where the options say so.
+ */
 export class ConnectionPool {
   readonly timers: Timers
   readonly cache: InventoryCache | undefined
   readonly #options: PoolOptions
-  readonly #newest = new Map<string, { readonly connection: Connection; holders: number }>()
+  readonly #slots = new Map<string, Slot>()
   readonly #open = new Set<Connection>()
+  #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -50,43 +74,100 @@ export class ConnectionPool {
 
   /**
    * A lease on a connection of this identity: the one that is up or starting with the same startup timeout, else a new
-   * one, not started yet (reference: connections, 4 and 12). `fresh` never reuses.
+   * one, not started yet (reference: connections, 4 and 12). One that is down and that others hold is had with them, or
+   * it would come up twice. `fresh` never reuses.
    */
-  acquire(request: ConnectionRequest, route: ConnectionRoute, options: { readonly fresh?: boolean } = {}): Lease {
-    const slot = JSON.stringify([request.owner, request.identity.digest])
-    const held = this.#newest.get(slot)
-    const usable = options.fresh !== true && held !== undefined && isReusable(held.connection, request.server)
-    const entry = usable ? held : { connection: this.#create(request), holders: 0 }
-    this.#newest.set(slot, entry)
-    entry.holders += 1
-    return new Lease(entry.connection, route, (how) => {
-      entry.holders -= 1
-      if (entry.holders > 0) return Promise.resolve()
-      if (this.#newest.get(slot) === entry) this.#newest.delete(slot)
-      return this.#end(entry.connection, how)
+  acquire(request: ConnectionRequest, holder: ConnectionRoute, options: { readonly fresh?: boolean } = {}): Lease {
+    const name = JSON.stringify([request.owner, request.identity.digest])
+    const known = options.fresh === true ? undefined : this.#slots.get(name)
+    const slot = known !== undefined && isUsable(known, request) ? known : this.#slot(request)
+    this.#slots.set(name, slot)
+    return new Lease({
+      holder,
+      shared: this.#hold(name, slot),
+      own: () => this.#own(request),
+      timers: this.timers,
+      patienceMs: this.#options.patienceMs ?? DEFAULT_PATIENCE,
     })
   }
 
   /** Closes every connection, whoever holds it. */
   async close(): Promise<void> {
-    this.#newest.clear()
-    await Promise.all([...this.#open].map((connection) => this.#end(connection, 'now')))
+    this.#closed = true
+    for (const { resume } of this.#slots.values()) resume?.()
+    this.#slots.clear()
+    await Promise.all([...this.#open].map((connection) => this.#end(connection)))
   }
 
-  #create({ server, identity, profile, cacheIdentity }: ConnectionRequest): Connection {
+  #slot(request: ConnectionRequest): Slot {
+    return { connection: this.#create(request), holders: 0, resume: undefined }
+  }
+
+  #hold(name: string, slot: Slot): Holding {
+    slot.resume?.()
+    slot.resume = undefined
+    slot.holders += 1
+    const { connection } = slot
+    return {
+      connection,
+      release: async (route) => {
+        slot.holders -= 1
+        const kept = slot.holders > 0 || this.#park(name, slot)
+        if (!kept) {
+          if (this.#slots.get(name) === slot) this.#slots.delete(name)
+          await this.#end(connection)
+        }
+        connection.leave(route)
+      },
+    }
+  }
+
+  /** A connection for one holder, whatever else is there. */
+  #own(request: ConnectionRequest): Holding {
+    const connection = this.#create({ ...request, shared: false })
+    return {
+      connection,
+      release: async (route) => {
+        await this.#end(connection)
+        connection.leave(route)
+      },
+    }
+  }
+
+  /** Keeps a server up that nobody holds, for a while. False when it is not to be kept. */
+  #park(name: string, slot: Slot): boolean {
+    const { idleMs = 0 } = this.#options
+    const { connection } = slot
+    if (idleMs <= 0 || this.#closed || this.#slots.get(name) !== slot || connection.state.state !== 'ready')
+      return false
+    const unpark = connection.park()
+    const end = () => {
+      if (this.#slots.get(name) === slot) this.#slots.delete(name)
+      void this.#end(connection)
+    }
+    const timer = this.timers.after(idleMs, end, { background: true })
+    slot.resume = () => {
+      timer.cancel()
+      unpark()
+    }
+    return true
+  }
+
+  #create({ server, identity, profile, cacheIdentity, shared }: ConnectionRequest): Connection {
     const { open, eras, authState, debounce, random } = this.#options
     const { cache } = this
     const connection = new Connection({
       server,
       identity,
       profile,
+      shared,
       open,
       timers: this.timers,
-      ...(eras && { eras }),
       ...(cache !== undefined &&
         cacheIdentity !== undefined && {
           keep: (inventory: Inventory) => cache.put(cacheIdentity, serialiseKey(server.key), inventory),
         }),
+      ...(eras && { eras }),
       ...(authState && { authState }),
       ...(debounce && { debounce }),
       ...(random && { random }),
@@ -95,16 +176,19 @@ export class ConnectionPool {
     return connection
   }
 
-  async #end(connection: Connection, how: 'drained' | 'now'): Promise<void> {
-    const wanted = connection.state.state === 'ready' && how === 'drained'
-    await (wanted ? connection.retire(RETIREMENT) : connection.close())
+  async #end(connection: Connection): Promise<void> {
+    await connection.close()
     this.#open.delete(connection)
   }
 }
 
-/** Milliseconds that work on a connection may still take when nobody holds it any more (reference: connections, 12). */
-const RETIREMENT = 10_000
+function isUsable({ connection, holders }: Slot, { server, shared }: ConnectionRequest): boolean {
+  if (isReusable(connection, server)) return true
+  const { state } = connection.state
+  return shared && holders > 0 && state !== 'closed' && startupTimeout(connection.server) === startupTimeout(server)
+}
 
+/** Up or starting as this server would be started. */
 export function isReusable(connection: Connection, server: EffectiveServer): boolean {
   switch (connection.state.state) {
     case 'ready':

@@ -2,7 +2,9 @@ import type { ServerConfig } from '../config/index.js'
 import { TransportClosedError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { Connection } from './connection.js'
 import type { Lease } from './lease.js'
+import type { Seat } from './seat.js'
 import type { RequestOptions } from './types.js'
 
 /** Milliseconds of a tool call where nothing else is said. */
@@ -37,6 +39,12 @@ export interface CallRunOptions extends RequestOptions {
   readonly prepare?: () => Promise<CallPayload>
 }
 
+/** The right to call a tool as it was bound, on one connection. */
+interface HeldTool {
+  isOf(connection: Connection): boolean
+  release(): void
+}
+
 /**
  * One call, bound to a connection and to a tool's whole definition: it is carried out there and like that, or refused
  * (reference: tool-calls, 3 and 4).
@@ -62,7 +70,7 @@ export class PreparedCall {
    * @throws {StartupFailedError} the server did not come up
    */
   async run(payload: CallPayload, options: CallRunOptions = {}): Promise<JsonObject> {
-    const over = this.#lease.connection.hold()
+    const over = this.#lease.hold()
     try {
       return await this.#runOnce(payload, options)
     } catch (error) {
@@ -74,18 +82,39 @@ export class PreparedCall {
     }
   }
 
-  async #runOnce(payload: CallPayload, { prepare, ...options }: CallRunOptions): Promise<JsonObject> {
-    const { connection, route } = this.#lease
-    if (connection.state.state !== 'ready') await connection.ready(route, options.signal)
-    const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, options.signal)
+  async #runOnce(payload: CallPayload, { prepare, timeoutMs, ...options }: CallRunOptions): Promise<JsonObject> {
+    const { signal } = options
+    const lease = this.#lease
+    if (lease.connection.state.state !== 'ready') await lease.ready(signal)
+    let held = await this.#hold(lease.connection, signal)
     try {
-      const { arguments: args, _meta, params: more } = prepare === undefined ? payload : await prepare()
-      const { arguments: _, _meta: __, ...further } = more ?? {}
-      const params = { ...further, name: this.binding.tool, ...(args && { arguments: args }), ...(_meta && { _meta }) }
-      return await connection.call(route, params, { ...options, timeoutMs: this.#timeout(options.timeoutMs) })
+      const params = this.#params(prepare === undefined ? payload : await prepare())
+      const send = async ({ connection, route }: Seat, given: AbortSignal) => {
+        if (!held.isOf(connection)) held = await this.#hold(connection, given)
+        return connection.call(route, params, { ...options, signal: given })
+      }
+      // Whoever waits for a turn must not keep a new list of tools waiting.
+      return await lease.run('tools/call', { signal, timeoutMs: this.#timeout(timeoutMs) }, send, () => held.release())
     } finally {
-      lease.release()
+      held.release()
     }
+  }
+
+  async #hold(connection: Connection, signal: AbortSignal | undefined): Promise<HeldTool> {
+    const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, signal)
+    let held = true
+    return {
+      isOf: (other) => held && other === connection,
+      release: () => {
+        held = false
+        lease.release()
+      },
+    }
+  }
+
+  #params({ arguments: args, _meta, params: more }: CallPayload): JsonObject {
+    const { arguments: _, _meta: __, ...further } = more ?? {}
+    return { ...further, name: this.binding.tool, ...(args && { arguments: args }), ...(_meta && { _meta }) }
   }
 
   #timeout(asked: number | undefined): number {

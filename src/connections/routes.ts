@@ -1,52 +1,172 @@
 import { RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, RPC } from '../protocol/index.js'
+import type { Attribution } from './attribution.js'
+import { MessageOwners } from './message-owners.js'
 import type { ConnectionNews, ConnectionRoute } from './route.js'
 import { methodNotFound, type ServerMessage } from './session.js'
+import { SessionRoots } from './session-roots.js'
+import { type SendRequest, Standing } from './standing.js'
+import { Turns } from './turns.js'
 
-/** The holders of one connection. */
+const LOG_MESSAGE = 'notifications/message'
+const RESOURCE_UPDATED = 'notifications/resources/updated'
+const ROOTS = 'roots/list'
+
+/** The holders of one connection, and which of them each message of the server is for. */
 export class Routes {
+  readonly turns: Turns
   readonly #key: ServerKey
+  readonly #attribution: Attribution
   readonly #open = new Set<ConnectionRoute>()
+  readonly #standing = new Standing(this.#open)
+  readonly #owners = new MessageOwners()
+  readonly #roots = new SessionRoots()
+  #starter: ConnectionRoute | undefined
 
-  constructor(key: ServerKey) {
+  constructor(key: ServerKey, attribution: Attribution) {
     this.#key = key
+    this.#attribution = attribution
+    this.turns = new Turns(() => attribution.exclusive)
   }
 
-  /** Returns what takes the holder out again. */
-  join(route: ConnectionRoute): () => void {
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Whether holders have to take turns, as far as is known now. */
+  get takesTurns(): boolean {
+    return this.#attribution.exclusive
+  }
+
+  join(route: ConnectionRoute): void {
     this.#open.add(route)
-    return () => this.#open.delete(route)
+  }
+
+  leave(route: ConnectionRoute): void {
+    this.#open.delete(route)
+    this.#owners.left(route)
+    this.#roots.left(route)
+    this.#standing.left(route)
+    if (this.#starter === route) this.#starter = undefined
+  }
+
+  /** Tells the server, which is up, what its holders want together since some came or went. */
+  adjust(send: SendRequest): Promise<void> {
+    return this.#standing.adjust(send)
+  }
+
+  /** Somebody's need starts the server: what it asks before it is up is for them (reference: test behaviours, 196). */
+  startedFor(route: ConnectionRoute): void {
+    this.#starter = route
   }
 
   publish(news: ConnectionNews): void {
+    if (news.type === 'state' && news.state.state !== 'starting') this.#starter = undefined
     for (const route of [...this.#open]) route.onNews(news)
   }
 
-  /** To all holders; only the one that caused it learns its origin. */
-  notify({ method, params, caller }: ServerMessage): void {
-    for (const route of [...this.#open]) {
+  /** A holder's request, sent by `send` if there is need. */
+  async request(
+    route: ConnectionRoute,
+    method: string,
+    params: JsonObject | undefined,
+    send: SendRequest,
+    signal?: AbortSignal,
+  ): Promise<JsonObject> {
+    try {
+      const result = await this.#standing.request(route, method, params, send, signal)
+      return this.#owners.answered(route, method, result)
+    } catch (error) {
+      this.#owners.refused(route, error)
+      throw error
+    }
+  }
+
+  /** The requests that set up elsewhere what a holder has here. */
+  standingOf(route: ConnectionRoute): readonly (readonly [method: string, params: JsonObject])[] {
+    return this.#standing.of(route)
+  }
+
+  /** Whether the server may have other roots in mind than this holder's; `haveRootsOf` finds out. */
+  isUnsureOfRoots(route: ConnectionRoute): boolean {
+    return this.#roots.isUnsure(route)
+  }
+
+  haveRootsOf(route: ConnectionRoute, signal: AbortSignal): Promise<boolean> {
+    const { onRequest } = route
+    if (onRequest === undefined) return Promise.resolve(false)
+    const request = { key: this.#key, method: ROOTS, params: undefined, origin: undefined }
+    return this.#roots.areOf(route, () => onRequest(request, signal), signal)
+  }
+
+  /** A holder's roots changed. False when the server is not to be told: it has the roots of others in mind. */
+  rootsChanged(route: ConnectionRoute): boolean {
+    return this.#roots.changed(route, this.#open.size <= 1)
+  }
+
+  /** To those whom it concerns; only the one that caused it learns its origin. */
+  notify(message: ServerMessage): void {
+    const { method, params, caller } = message
+    for (const route of this.#hearers(message)) {
       const origin = caller?.route === route ? caller.origin : undefined
       route.onNews({ type: 'notification', notification: { key: this.#key, method, params, origin } })
     }
   }
 
   /**
-   * What a server asks goes to the holder whose request caused it, else to the only one there is. With several and no
-   * sign which one is meant, it is refused: asking the wrong user would be worse (reference: connections, 12).
+   * What a server asks goes to the holder that it concerns. With several and no sign which one is meant, it is refused:
+   * asking the wrong user would be worse (reference: connections, 12).
    */
-  async answer({ method, params, caller }: ServerMessage, signal: AbortSignal): Promise<JsonObject> {
-    const route = this.#routeFor(caller?.route, method)
-    if (route?.onRequest === undefined) throw methodNotFound(method)
-    return route.onRequest({ key: this.#key, method, params, origin: caller?.origin }, signal)
+  async answer(message: ServerMessage, signal: AbortSignal): Promise<JsonObject> {
+    const { method, params, caller } = message
+    const route = this.#asked(message)
+    if (route?.onRequest === undefined || !this.#open.has(route)) throw methodNotFound(method)
+    this.#owners.asked(route, params)
+    const over = this.turns.asking(route)
+    try {
+      const answer = await route.onRequest({ key: this.#key, method, params, origin: caller?.origin }, signal)
+      if (method === ROOTS && !this.#isOnWire(message)) this.#roots.told(route, answer)
+      return answer
+    } finally {
+      over()
+    }
   }
 
-  #routeFor(causing: ConnectionRoute | undefined, method: string): ConnectionRoute | undefined {
-    if (causing !== undefined) return this.#open.has(causing) ? causing : undefined
-    if (this.#open.size <= 1) return this.#open.values().next().value
+  #asked(message: ServerMessage): ConnectionRoute | undefined {
+    const known = this.#causing(message) ?? this.#starter
+    if (known !== undefined) return known
+    this.#attribution.astray(message.method)
+    const probable = this.turns.sole ?? (message.method === ROOTS ? this.#roots.speaker : undefined)
+    if (probable !== undefined) return probable
+    // Holders that share a session have the same roots, or find out before their next request that they have not.
+    if (this.#open.size <= 1 || message.method === ROOTS) return this.#open.values().next().value
     throw new RpcError(
       RPC.internalError,
-      `${method}: several clients share this connection, and none is known to be meant`,
+      `${message.method}: several clients share this connection, and none is known to be meant`,
     )
+  }
+
+  #hearers(message: ServerMessage): readonly ConnectionRoute[] {
+    const { method, params } = message
+    const { levels, subscriptions } = this.#standing
+    if (method === RESOURCE_UPDATED && typeof params?.uri === 'string') {
+      const subscribed = subscriptions.to(params.uri)
+      if (subscribed.length > 0) return subscribed
+    }
+    const causing = this.#causing(message) ?? (this.#attribution.onWire ? undefined : this.turns.sole)
+    const hearing = causing === undefined ? [...this.#open] : this.#open.has(causing) ? [causing] : []
+    if (method === LOG_MESSAGE) return hearing.filter((route) => levels.hears(route, params?.level))
+    return method === RESOURCE_UPDATED && hearing.length > 1 ? [] : hearing
+  }
+
+  /** By the response stream, by the thing that the message names, or because nobody else has anything out. */
+  #causing(message: ServerMessage): ConnectionRoute | undefined {
+    const named = this.#owners.of(message.params)
+    return this.#isOnWire(message) ? message.caller?.route : (named ?? message.caller?.route)
+  }
+
+  #isOnWire({ caller }: ServerMessage): boolean {
+    return caller?.route !== undefined && this.#attribution.onWire
   }
 }

@@ -73,6 +73,11 @@ const MEMBERS = {
   prompts: ['prompts'],
 } as const satisfies Record<InventoryPart, readonly (keyof Inventory)[]>
 
-function differs(part: InventoryPart, a: Inventory | undefined, b: Inventory): boolean {
-  return MEMBERS[part].some((member) => !isDeepStrictEqual(a?.[member], b[member]))
+/** The parts of two inventories that differ. */
+export function differingParts(a: Inventory | undefined, b: Inventory | undefined): readonly InventoryPart[] {
+  return (['tools', 'resources', 'prompts'] as const).filter((part) => differs(part, a, b))
+}
+
+function differs(part: InventoryPart, a: Inventory | undefined, b: Inventory | undefined): boolean {
+  return MEMBERS[part].some((member) => !isDeepStrictEqual(a?.[member], b?.[member]))
 }

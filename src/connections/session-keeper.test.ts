@@ -90,7 +90,7 @@ describe('the renewal of a session', () => {
           return attempt === 0 ? new SessionExpiredError() : undefined
         }),
     }).up()
-    await (await harness.connection.ready(harness.route)).notify('notifications/roots/list_changed')
+    await harness.connection.notify('notifications/roots/list_changed', undefined)
     expect(told).toBe(2)
     expect(harness.server.count('notifications/roots/list_changed')).toBe(1)
   })

@@ -130,6 +130,24 @@ describe('a replaced set', () => {
     await expect(captured?.prepareCall('a').run({})).rejects.toMatchObject({ code: 'closed' })
   })
 
+  it('lets it finish for 10 seconds, and no longer', async () => {
+    const harness = await new ManagerHarness({
+      scripts: { s: { ...tools, 'tools/call': () => new Promise(() => {}) } },
+    }).up(stdioServer('s'))
+    const [captured] = await harness.manager.capture()
+    const outcome = captured
+      ?.prepareCall('a')
+      .run({})
+      .catch((error: unknown) => error)
+    await harness.server('s').saw('tools/call')
+    harness.manager.replace([])
+    await harness.timers.advance(9_999)
+    expect(harness.server('s').closed).toBe(false)
+    await harness.timers.advance(1)
+    expect(await outcome).toMatchObject({ code: 'transport_closed', sent: true })
+    expect(harness.server('s').closed).toBe(true)
+  })
+
   it('still asks the user for a call that began under the set before', async () => {
     const over = gate()
     const harness = await new ManagerHarness({

@@ -37,3 +37,13 @@ export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<
     signal.addEventListener('abort', onAbort, { once: true })
   })
 }
+
+/** Resolves when `work` is over, however it ended, or after `ms`. */
+export async function atMost(timers: Timers, ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  try {
+    await Promise.race([work, pause(timers, ms, over.signal)]).catch(() => undefined)
+  } finally {
+    over.abort()
+  }
+}

@@ -1,0 +1,50 @@
+import type { Era, JsonObject } from '../protocol/index.js'
+
+/** What a client lets servers ask it in the middle of a call (specification 2025-11-25, client features). */
+const ASKABLE = ['roots', 'sampling', 'elicitation'] as const
+/** Questions that only a call can cause. (A server may ask for roots whenever it likes.) */
+const CAUSED_BY_CALLS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage'])
+
+/** What is known of a connection before it is up. */
+export interface AttributionFacts {
+  readonly transport: 'stdio' | 'streamable_http' | 'sse'
+  readonly clientCapabilities: JsonObject
+  /** Whether several holders can come to use the connection. */
+  readonly shared: boolean
+}
+
+/** Whether one connection's server can say whose call a message of its own belongs to, and what follows when it can't. */
+export class Attribution {
+  readonly #shared: boolean
+  readonly #askable: boolean
+  #onWire: boolean
+  #legacy = true
+
+  constructor({ transport, clientCapabilities, shared }: AttributionFacts) {
+    this.#shared = shared
+    this.#askable = ASKABLE.some((capability) => Object.hasOwn(clientCapabilities, capability))
+    this.#onWire = transport === 'streamable_http'
+  }
+
+  /** Whatever a request causes comes in on its response stream, or in its result. */
+  get onWire(): boolean {
+    return this.#onWire || !this.#legacy
+  }
+
+  /**
+   * Holders have to take turns: a question could be taken for another holder's. Servers of the modern era ask in their
+   * results, and what else they send is tagged.
+   */
+  get exclusive(): boolean {
+    return this.#shared && this.#askable && !this.onWire
+  }
+
+  agreed(era: Era): void {
+    this.#legacy = era === 'legacy'
+  }
+
+  /** A question came in that no response stream carried: whatever the transport could do, this server does not. */
+  astray(method: string): void {
+    if (CAUSED_BY_CALLS.has(method)) this.#onWire = false
+  }
+}
