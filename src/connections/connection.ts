@@ -297,6 +297,9 @@ export class Connection {
       handlers: {
         onRequest: (message, signal) => this.routes.answer(message, signal),
         onNotification: (message) => this.#notified(message),
+        onMissed: (parts) => {
+          for (const part of parts) this.#relister.changed(part)
+        },
         onClosed: (session, closed) => this.#lifecycle.ended(session, closed),
         onWarning: warn,
       },

@@ -23,6 +23,7 @@ import { type Caller, InFlight } from './in-flight.js'
 import type { InventoryPart } from './inventory-listing.js'
 import { type Handshake, negotiate } from './negotiate.js'
 import type { SessionMemory } from './session-memory.js'
+import type { Timers } from './timers.js'
 import type { ClientProfile } from './types.js'
 
 /** A message that a server sent of its own accord. */
@@ -35,6 +36,8 @@ export interface ServerMessage {
 export interface SessionHandlers {
   onRequest(message: ServerMessage, signal: AbortSignal): Promise<JsonObject>
   onNotification(message: ServerMessage): void
+  /** The server can't have told whether these listings changed. */
+  onMissed(lists: ReadonlySet<InventoryPart>): void
   onClosed(session: Session, closed: TransportClosed): void
   onWarning(warning: Error): void
 }
@@ -46,6 +49,7 @@ export interface SessionOptions {
   /** Whether each exchange has a stream of its own (HTTP), or all share one (stdio). */
   readonly streams: 'own' | 'shared'
   readonly active: ActiveTime
+  readonly timers: Timers
   readonly handlers: SessionHandlers
   readonly memory: SessionMemory
   /** The live definition of a tool. */
@@ -70,7 +74,12 @@ export class Session {
   constructor(options: SessionOptions) {
     const { transport, streams, handlers } = options
     this.#options = options
-    this.#modern = new ModernDialect(this, { ...options, mirrors: streams === 'own' })
+    this.#modern = new ModernDialect(this, {
+      ...options,
+      mirrors: streams === 'own',
+      onMissed: (lists) => handlers.onMissed(lists),
+      warn: (error) => handlers.onWarning(error instanceof Error ? error : new Error(String(error))),
+    })
     this.#inFlight = new InFlight(streams === 'own' ? 'stream' : 'sole')
     this.#dialect = new LegacyDialect(this, () => this.#restoreLegacy())
     this.#peer = new Peer(transport, {
@@ -78,7 +87,7 @@ export class Session {
       onNotification: (method, params, on) => this.#notified(method, params, on),
       onClose: (closed) => {
         this.#ended = true
-        this.#dialect.end()
+        this.#modern.end()
         handlers.onClosed(this, closed)
       },
       onWarning: (warning) => handlers.onWarning(warning),
@@ -111,7 +120,11 @@ export class Session {
       },
       { key, ...options },
     )
-    if (agreement.handshake.era === 'modern') this.#dialect = this.#modern
+    const { era, capabilities } = agreement.handshake
+    if (era === 'modern') {
+      this.#dialect = this.#modern
+      this.#modern.begin(capabilities)
+    }
     return agreement
   }
 
@@ -146,7 +159,7 @@ export class Session {
 
   /** Never rejects: what goes wrong is a warning. */
   async close(): Promise<void> {
-    this.#dialect.end()
+    this.#modern.end()
     try {
       await this.#peer.close()
     } catch (error) {

@@ -49,6 +49,4 @@ export interface Dialect {
   noted(): void
   /** Whether the server would say now that this part of its offer changed. */
   announces(part: InventoryPart): boolean
-  /** The session ended. */
-  end(): void
 }

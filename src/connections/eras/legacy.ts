@@ -43,6 +43,4 @@ export class LegacyDialect implements Dialect {
   announces(): boolean {
     return true
   }
-
-  end(): void {}
 }

@@ -1,4 +1,4 @@
-import { RpcError, SessionExpiredError } from '../../errors.js'
+import { OperationTimeoutError, RpcError, SessionExpiredError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import {
   headerMarks,
@@ -9,16 +9,21 @@ import {
   parameterHeaders,
   type ReceivedOn,
   type RequestEnvelope,
+  RPC,
   standardHeaders,
   withEnvelope,
 } from '../../protocol/index.js'
+import { orAborted } from '../abort.js'
 import type { Caller } from '../in-flight.js'
 import type { InventoryPart } from '../inventory-listing.js'
 import type { ServerMessage } from '../session.js'
 import type { SessionMemory } from '../session-memory.js'
+import type { Timers } from '../timers.js'
 import type { ClientProfile } from '../types.js'
 import type { Dialect, ExchangeOptions, Line, OwnFields, SessionRequestOptions } from './dialect.js'
+import { Listener } from './listener.js'
 import { checkResultType } from './result-type.js'
+import { offersSubscriptions } from './subscription-filter.js'
 
 export interface ModernSetting {
   readonly key: ServerKey
@@ -30,6 +35,10 @@ export interface ModernSetting {
   readonly tool: (name: string) => JsonObject | undefined
   /** The server no longer takes this revision. */
   readonly onRevisionRefused: () => void
+  readonly timers: Timers
+  /** The listings that may have changed while nobody listened. */
+  readonly onMissed: (lists: ReadonlySet<InventoryPart>) => void
+  readonly warn: (error: unknown) => void
 }
 
 /** Notifications of older revisions that this one knows no more. */
@@ -44,10 +53,23 @@ export class ModernDialect implements Dialect {
   readonly answersRequests = false
   readonly #line: Line
   readonly #setting: ModernSetting
+  readonly #listener: Listener
+  #capabilities: JsonObject = {}
 
   constructor(line: Line, setting: ModernSetting) {
     this.#line = line
     this.#setting = setting
+    this.#listener = new Listener({
+      ...setting,
+      subscribedUris: () => setting.memory.subscribedUris,
+      open: (params, how) => this.ask('subscriptions/listen', params, { ...how, aside: true, mayBeEnded: true }),
+    })
+  }
+
+  /** The era was agreed on: from now on the server is listened to. */
+  begin(capabilities: JsonObject): void {
+    this.#capabilities = capabilities
+    this.#listener.start(capabilities)
   }
 
   async request(
@@ -56,7 +78,8 @@ export class ModernDialect implements Dialect {
     options: SessionRequestOptions,
     caller?: Caller,
   ): Promise<JsonObject> {
-    if (method === 'ping' || method === 'logging/setLevel') return {}
+    if (method === 'ping' || method === 'logging/setLevel' || method === 'resources/unsubscribe') return {}
+    if (method === 'resources/subscribe') return this.#subscribe(params, options)
     const { key, profile, memory } = this.#setting
     const { logLevel, ...rest } = options
     // What nobody asked for has nobody to read its log.
@@ -90,19 +113,52 @@ export class ModernDialect implements Dialect {
     await this.#line.tell(method, withEnvelope(params, this.#envelope(undefined)), this.#headers(method, params))
   }
 
-  heard(message: ServerMessage, _on: ReceivedOn): ServerMessage | undefined {
-    return message
+  heard(message: ServerMessage, on: ReceivedOn): ServerMessage | undefined {
+    return this.#listener.take(message, on)
   }
 
+  /** What callers set up is said with each request. */
   async restore(): Promise<void> {}
 
-  noted(): void {}
-
-  announces(_part: InventoryPart): boolean {
-    return false
+  noted(): void {
+    this.#listener.changed()
   }
 
-  end(): void {}
+  announces(part: InventoryPart): boolean {
+    return this.#listener.hears(part)
+  }
+
+  /** The session is over, or will never begin. */
+  end(): void {
+    this.#listener.stop()
+  }
+
+  async #subscribe(params: JsonObject | undefined, options: SessionRequestOptions): Promise<JsonObject> {
+    const { key } = this.#setting
+    const uri = params?.uri
+    if (typeof uri !== 'string') throw new RpcError(RPC.invalidParams, 'uri must be a text', undefined, key)
+    if (!offersSubscriptions(this.#capabilities)) {
+      throw new RpcError(RPC.methodNotFound, 'the server offers no subscriptions to its resources', undefined, key)
+    }
+    await this.#inTime('resources/subscribe', options, (signal) => this.#listener.include(uri, signal))
+    return {}
+  }
+
+  async #inTime(
+    method: string,
+    { signal, timeoutMs }: SessionRequestOptions,
+    work: (signal: AbortSignal | undefined) => Promise<void>,
+  ): Promise<void> {
+    if (timeoutMs === undefined) return work(signal)
+    const { key, timers } = this.#setting
+    const late = new AbortController()
+    const timer = timers.after(timeoutMs, () => late.abort(new OperationTimeoutError(method, timeoutMs, key)))
+    try {
+      await orAborted(work(signal), late.signal)
+    } finally {
+      timer.cancel()
+    }
+  }
 
   #envelope(logLevel: string | undefined): RequestEnvelope {
     const { clientInfo, capabilities } = this.#setting.profile
