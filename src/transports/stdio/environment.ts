@@ -37,6 +37,11 @@ export const WINDOWS_ALLOWLIST = [
   'LOCALAPPDATA',
 ] as const
 
+/** The names of the variables that every local child gets from its host. */
+export function inheritedVariables(platform: NodeJS.Platform): readonly string[] {
+  return platform === 'win32' ? WINDOWS_ALLOWLIST : UNIX_ALLOWLIST
+}
+
 /**
  * The whole environment of a local child, rebuilt from nothing; later wins: the platform's allowlist, the names of
  * `env_vars` (each only if set here), the literal `env`. Windows names are compared without case, so that a configured
@@ -55,7 +60,7 @@ export function childEnvironment(
   const parent = new Variables(platform === 'win32')
   for (const [name, value] of Object.entries(parentEnv)) if (value !== undefined) parent.set(name, value)
 
-  for (const name of platform === 'win32' ? WINDOWS_ALLOWLIST : UNIX_ALLOWLIST) child.copy(parent, name)
+  for (const name of inheritedVariables(platform)) child.copy(parent, name)
   for (const entry of envVars) child.copy(parent, localName(entry))
   for (const [name, value] of Object.entries(env)) child.set(valid(name, 'env'), validValue(name, value))
   return child.toRecord()

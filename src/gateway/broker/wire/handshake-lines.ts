@@ -4,31 +4,41 @@ import type { JsonObject } from '../../../protocol/index.js'
 import { BROKER_LIMITS } from './limits.js'
 
 /**
- * The lines of a handshake on a socket that speaks something else afterwards: bytes behind the last line stay in the
- * socket. All together have `handshakeMs`; whoever takes longer, sends no JSON object or too much of it is cut off.
+ * The lines of a handshake on a socket that speaks something else afterwards: nothing behind a line is taken before it
+ * is asked for. All lines together have `timeoutMs`; whoever takes longer, sends no JSON object or too much of one is
+ * refused.
  */
 export class HandshakeLines {
   readonly #socket: Socket
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #wake: () => void = () => undefined
   #fault: BrokerError | undefined
-  #held = Buffer.alloc(0)
 
   constructor(socket: Socket, timeoutMs: number = BROKER_LIMITS.handshakeMs) {
     this.#socket = socket
     socket.on('readable', this.#onReadable).on('end', this.#onEnd).on('close', this.#onEnd).on('error', this.#onError)
-    this.#timer = setTimeout(() => this.#fail(new BrokerError('broker_unreachable', LATE)), timeoutMs)
+    this.within(timeoutMs)
   }
 
-  /** @throws BrokerError when the other side ends, errs or is late */
+  /**
+   * @param limit the longest line in bytes
+   * @throws BrokerError when the other side ends, errs or is late
+   */
   async next(limit: number): Promise<JsonObject> {
-    for (;;) {
-      const line = this.#take(limit)
-      if (line !== undefined) return objectOf(line)
+    const parts: Buffer[] = []
+    for (let size = 0; ; ) {
       if (this.#fault !== undefined) throw this.#fault
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+      const chunk = this.#socket.read() as Buffer | null
+      const end = chunk?.indexOf(LF) ?? -1
+      if (chunk !== null) {
+        parts.push(end === -1 ? chunk : chunk.subarray(0, end))
+        size += end === -1 ? chunk.length : end
+        if (size > limit)
+          throw new BrokerError('broker_refused', `a line of the handshake is longer than ${limit} bytes`)
+        // In this very turn: a stream that was read to its end takes nothing back later.
+        if (end !== -1 && end + 1 < chunk.length) this.#socket.unshift(chunk.subarray(end + 1))
+        if (end !== -1) return objectOf(Buffer.concat(parts))
+      } else await this.#more()
     }
   }
 
@@ -36,38 +46,27 @@ export class HandshakeLines {
     if (!this.#socket.destroyed) this.#socket.write(`${JSON.stringify(value)}\n`)
   }
 
-  /** No more time limit; for what takes as long as it takes. */
-  untimed(): void {
+  /** Begins the clock anew: what is still to come may take this long. */
+  within(timeoutMs: number): void {
     clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#fail(new BrokerError('broker_unreachable', LATE)), timeoutMs)
   }
 
-  /** Ends the handshake: the socket is the caller's again, with every byte that was not a line of it. */
+  /** Ends the handshake: the socket is the caller's again. */
   release(): void {
     clearTimeout(this.#timer)
     const socket = this.#socket
     socket.off('readable', this.#onReadable).off('end', this.#onEnd).off('close', this.#onEnd)
     socket.off('error', this.#onError)
-    if (this.#held.length > 0) socket.unshift(this.#held)
-    this.#held = Buffer.alloc(0)
   }
 
-  #take(limit: number): Buffer | undefined {
-    const end = this.#held.indexOf(LF)
-    if (end > limit || (end === -1 && this.#held.length > limit)) {
-      throw new BrokerError('broker_refused', `a line of the handshake is longer than ${limit} bytes`)
-    }
-    if (end === -1) return undefined
-    const line = this.#held.subarray(0, end)
-    this.#held = this.#held.subarray(end + 1)
-    return line
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 
-  readonly #onReadable = (): void => {
-    for (let chunk: Buffer | null = this.#socket.read(); chunk !== null; chunk = this.#socket.read()) {
-      this.#held = Buffer.concat([this.#held, chunk])
-    }
-    this.#wake()
-  }
+  readonly #onReadable = (): void => this.#wake()
 
   readonly #onEnd = (): void => this.#fail(new BrokerError('broker_lost', 'the other side ended the handshake'))
 
@@ -90,8 +89,6 @@ function objectOf(line: Buffer): JsonObject {
   } catch {
     value = undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BrokerError('broker_refused', 'a line of the handshake is no JSON object')
-  }
-  return value as JsonObject
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw new BrokerError('broker_refused', 'a line of the handshake is no JSON object')
 }

@@ -1,0 +1,15 @@
+import { displayKey } from '../../../identity/index.js'
+import type { ThreadEvent } from '../../../threads/index.js'
+import type { BrokerLog } from './broker-log.js'
+
+/** Writes down what happens to the servers of a thread, without what they send. */
+export function logEvent(log: BrokerLog, event: ThreadEvent): void {
+  if (event.type === 'startup_summary') return
+  const server = displayKey(event.type === 'notification' ? event.notification.key : event.key)
+  if (event.type === 'notification')
+    log.debug({ server, method: event.notification.method }, 'notification of a server')
+  else if (event.type === 'inventory_changed') log.debug({ server, what: event.what }, 'what a server offers changed')
+  else if (event.type === 'warning') log.warn({ server, code: event.code }, event.message)
+  else if (event.status === 'failed') log.warn({ server, error: event.error }, 'server failed')
+  else log.info({ server }, `server ${event.status}`)
+}

@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net'
+import type { Reeve, Thread, ThreadOptions } from '../../../reeve.js'
+import { GatewaySession } from '../../session.js'
+import type { SessionHello } from '../wire/hello.js'
+import type { GoodbyeReason } from '../wire/session-frames.js'
+import type { BrokerLog } from './broker-log.js'
+import { logEvent } from './event-log.js'
+import { McpTransport } from './mcp-transport.js'
+import { onlyServer } from './only-server.js'
+import { ThreadSession } from './thread-session.js'
+
+/** A client's session, of either kind. */
+export interface BrokerSession {
+  /** Resolves when its thread is gone. Never rejects. */
+  readonly closed: Promise<void>
+  /** What an MCP client said of itself, once it did. */
+  client(): unknown
+  start(): Promise<void>
+  /** Asks the client to go elsewhere once its requests are answered. One that uses a thread ends by itself. */
+  goodbye(reason: GoodbyeReason): void
+  close(): Promise<void>
+}
+
+export interface OpenSessionOptions {
+  readonly reeve: Reeve
+  /** Of Reeve. */
+  readonly version: string
+  readonly log: BrokerLog
+}
+
+/** Makes the session that a client asked for, not started yet. Takes nothing from the socket before it is started. */
+export function openSession(hello: SessionHello, options: OpenSessionOptions): (socket: Socket) => BrokerSession {
+  const { reeve, log, version } = options
+  const onWarning = (warning: Error) => log.warn({ pid: hello.pid }, warning.message)
+  const startThread = (given: ThreadOptions, signal?: AbortSignal): Promise<Thread> =>
+    reeve.startThread(
+      {
+        ...given,
+        onEvent: (event) => {
+          logEvent(log, event)
+          given.onEvent?.(event)
+        },
+      },
+      signal,
+    )
+  if (hello.mode === 'thread') {
+    return (socket) => {
+      const session = new ThreadSession(socket, { startThread, onWarning })
+      return { ...methodsOf(session), client: () => undefined, goodbye: () => undefined }
+    }
+  }
+  const transparent = hello.transparent ? { transparent: onlyServer(reeve) } : {}
+  return (socket) => {
+    const transport = new McpTransport(socket, hello.resumed)
+    const session = new GatewaySession(transport, { startThread, version, onWarning, ...transparent })
+    return { ...methodsOf(session), client: () => session.client, goodbye: (reason) => transport.goodbye(reason) }
+  }
+}
+
+function methodsOf(session: GatewaySession | ThreadSession): Pick<BrokerSession, 'closed' | 'start' | 'close'> {
+  return { closed: session.closed, start: () => session.start(), close: () => session.close() }
+}

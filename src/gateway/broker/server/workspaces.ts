@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { loadConfig } from '../../../config/index.js'
+import { ClosedError } from '../../../errors.js'
+import { displayKey } from '../../../identity/index.js'
+import { Reeve } from '../../../reeve.js'
+import { type AskForVariables, clientSettings, type Variables } from './client-variables.js'
+
+export interface WorkspaceRequest {
+  readonly configFiles: readonly string[]
+  readonly cwd: string
+  readonly ask: AskForVariables
+}
+
+/** A workspace, as people see it. */
+export interface WorkspaceRow {
+  readonly cwd: string
+  readonly configFiles: readonly string[]
+  readonly clients: number
+  readonly servers: readonly string[]
+}
+
+/** A client's part in a workspace, until it leaves. */
+export interface WorkspaceVisit {
+  readonly reeve: Reeve
+  leave(): void
+}
+
+export interface WorkspacesOptions {
+  readonly home: string
+  /** Milliseconds that a workspace without clients is kept, for the next one. */
+  readonly keptMs: number
+  readonly onWarning: (warning: Error) => void
+}
+
+interface Workspace {
+  readonly cwd: string
+  readonly configFiles: readonly string[]
+  readonly opening: Promise<Reeve>
+  reeve: Reeve | undefined
+  visitors: number
+  emptied: NodeJS.Timeout | undefined
+}
+
+/** Empty workspaces that are kept at most; the oldest goes first. */
+const KEPT = 32
+
+/**
+ * The runtimes of one broker: one for all clients with the same configuration files, working directory and values of
+ * variables, so that clients that differ in any of these never share a server.
+ */
+export class Workspaces {
+  readonly #options: WorkspacesOptions
+  readonly #open = new Map<string, Workspace>()
+  /** Names that a configuration asked for last. */
+  readonly #names = new Map<string, ReadonlySet<string>>()
+  #closed: Promise<void> | undefined
+
+  constructor(options: WorkspacesOptions) {
+    this.#options = options
+  }
+
+  /** The workspace of a client, its configuration as it stands on disk now. */
+  async visit({ configFiles, cwd, ask }: WorkspaceRequest): Promise<WorkspaceVisit> {
+    const { home } = this.#options
+    const place = JSON.stringify([configFiles, cwd])
+    const load = (env: Variables) => loadConfig({ home, cwd, env, files: configFiles })
+    const { config, env, names } = await clientSettings(load, ask, this.#names.get(place) ?? [])
+    this.#names.set(place, names)
+    const workspace = this.#enter(identityOf(place, env), { configFiles, cwd, env })
+    try {
+      const reeve = await workspace.opening
+      // Servers that did not change keep running.
+      if (!isDeepStrictEqual(config, reeve.config)) await reeve.reload()
+      return { reeve, leave: once(() => this.#leave(workspace)) }
+    } catch (error) {
+      this.#leave(workspace)
+      throw error
+    }
+  }
+
+  /** For people who look at the broker. */
+  rows(): readonly WorkspaceRow[] {
+    return [...this.#open.values()].map(({ cwd, configFiles, visitors, reeve }) => ({
+      cwd,
+      configFiles,
+      clients: visitors,
+      servers: reeve?.servers.map(({ key }) => displayKey(key)) ?? [],
+    }))
+  }
+
+  /** Ends every runtime with its servers. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  #enter(identity: string, given: { configFiles: readonly string[]; cwd: string; env: Variables }): Workspace {
+    if (this.#closed !== undefined) throw new ClosedError('the broker')
+    const found = this.#open.get(identity)
+    const workspace = found ?? this.#create(identity, given)
+    clearTimeout(workspace.emptied)
+    workspace.emptied = undefined
+    workspace.visitors += 1
+    return workspace
+  }
+
+  #create(
+    identity: string,
+    { configFiles, cwd, env }: { configFiles: readonly string[]; cwd: string; env: Variables },
+  ): Workspace {
+    const opening = Reeve.open({ home: this.#options.home, configFiles, cwd, env })
+    const workspace: Workspace = { configFiles, cwd, opening, reeve: undefined, visitors: 0, emptied: undefined }
+    this.#open.set(identity, workspace)
+    opening.then(
+      (reeve) => {
+        workspace.reeve = reeve
+        for (const warning of reeve.warnings) this.#options.onWarning(warning)
+      },
+      () => this.#open.delete(identity),
+    )
+    return workspace
+  }
+
+  #leave(workspace: Workspace): void {
+    workspace.visitors -= 1
+    if (workspace.visitors > 0 || this.#closed !== undefined) return
+    const end = () => void this.#end(workspace)
+    workspace.emptied = setTimeout(end, this.#options.keptMs)
+    const empty = [...this.#open.values()].filter(({ visitors }) => visitors === 0)
+    if (empty.length > KEPT && empty[0] !== undefined) void this.#end(empty[0])
+  }
+
+  async #end(workspace: Workspace): Promise<void> {
+    clearTimeout(workspace.emptied)
+    for (const [identity, other] of this.#open) if (other === workspace) this.#open.delete(identity)
+    try {
+      await (await workspace.opening).close()
+    } catch (error) {
+      this.#options.onWarning(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((workspace) => this.#end(workspace)))
+  }
+}
+
+/** The variables may hold secrets, so they are kept as a digest only. */
+function identityOf(place: string, env: Variables): string {
+  const sorted = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([place, sorted]))
+    .digest('hex')
+}
+
+function once(action: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) action()
+    done = true
+  }
+}
