@@ -324,7 +324,10 @@ export class Connection {
     const lifecycle = this.#lifecycle
     return {
       key: this.server.key,
+      timers: this.#recipe.timers,
       active: this.#recipe.active,
+      capabilities: this.#recipe.profile.capabilities,
+      ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),

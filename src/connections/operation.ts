@@ -3,12 +3,13 @@ import type { ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import type { ActiveTime } from './active-time.js'
+import { Rounds, type RoundsPorts } from './eras/rounds.js'
 import type { Caller } from './in-flight.js'
 import type { Session } from './session.js'
 import type { RequestOptions } from './types.js'
 
 /** What an operation needs of its connection. */
-export interface OperationHost {
+export interface OperationHost extends RoundsPorts {
   readonly key: ServerKey
   readonly active: ActiveTime
   /** Whether a lost connection is rebuilt for the operation. */
@@ -42,7 +43,8 @@ const REPLAY_SAFE: ReadonlySet<string> = new Set([
  * One request of a caller, with its recoveries, each of them once and in either order (reference: connections, 10.10).
  * An expired session is renewed and the request sent again whatever it is, for the server refused it unprocessed. After
  * a lost connection only what may be sent twice, or certainly never left, is sent again: never a `tools/call` that may
- * have been carried out. One deadline covers it all.
+ * have been carried out. A result that asks for input is answered and the request repeated, unless the options say
+ * otherwise. One deadline covers it all.
  */
 export async function runOperation(
   host: OperationHost,
@@ -52,11 +54,28 @@ export async function runOperation(
   caller: Caller | undefined,
 ): Promise<JsonObject> {
   const time = new OperationTime(host, method, options)
+  const rounds = new Rounds(host, method, caller, options.signal)
+  for (let sent = params; ; ) {
+    const { session, result } = await exchange(host, method, sent, time, caller)
+    if (session.era === 'legacy' || options.inputRequired === 'return') return result
+    const repeated = await time.asking(rounds.next(sent, result))
+    if (repeated === undefined) return result
+    sent = repeated
+  }
+}
+
+async function exchange(
+  host: OperationHost,
+  method: string,
+  params: JsonObject | undefined,
+  time: OperationTime,
+  caller: Caller | undefined,
+): Promise<{ readonly session: Session; readonly result: JsonObject }> {
   const recoveries = new Recoveries(host, method)
   let session = host.current() ?? (await time.within(demanded(host)))
   for (;;) {
     try {
-      return await session.request(method, params, time.left(), caller)
+      return { session, result: await session.request(method, params, time.left(), caller) }
     } catch (error) {
       const next = recoveries.after(error, session)
       if (next === undefined) throw error
@@ -109,7 +128,7 @@ class OperationTime {
   readonly #host: OperationHost
   readonly #method: string
   readonly #options: Omit<RequestOptions, 'origin'>
-  readonly #started: number
+  #started: number
 
   constructor(host: OperationHost, method: string, options: Omit<RequestOptions, 'origin'>) {
     this.#host = host
@@ -137,6 +156,16 @@ class OperationTime {
       return await orAborted(orAborted(work, signal), abort.signal)
     } finally {
       clearTimeout(timer)
+    }
+  }
+
+  /** Waits for the client's answers, which costs no time. */
+  async asking<T>(work: Promise<T>): Promise<T> {
+    const since = this.#host.active.now()
+    try {
+      return await work
+    } finally {
+      this.#started += this.#host.active.now() - since
     }
   }
 

@@ -166,7 +166,7 @@ export class Routes {
     return this.#isOnWire(message) ? message.caller?.route : (named ?? message.caller?.route)
   }
 
-  #isOnWire({ caller }: ServerMessage): boolean {
-    return caller?.route !== undefined && this.#attribution.onWire
+  #isOnWire({ caller, isCertain }: ServerMessage): boolean {
+    return caller?.route !== undefined && (isCertain === true || this.#attribution.onWire)
   }
 }

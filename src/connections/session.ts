@@ -31,6 +31,8 @@ export interface ServerMessage {
   readonly method: string
   readonly params: JsonObject | undefined
   readonly caller: Caller | undefined
+  /** It came in that caller's own result. */
+  readonly isCertain?: boolean
 }
 
 export interface SessionHandlers {
