@@ -35,6 +35,8 @@ export interface ReeveOptions {
   readonly env?: HostVariables
   /** Over those of the configuration. */
   readonly features?: Readonly<Record<string, boolean>>
+  /** Milliseconds that a server is kept up once no thread uses it any more, for the next one that shares. Default 0. */
+  readonly idleMs?: number
 }
 
 /**
@@ -195,6 +197,7 @@ function openParts(options: ReeveOptions): RuntimeParts {
   })
   const pool = new ConnectionPool({
     cache: store.inventories,
+    ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
     eras: store.eras,
     open: transportOpener({ environments: new Map([['local', local]]), parentEnv: env, defaultCwd: cwd }),
   })

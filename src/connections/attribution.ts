@@ -9,19 +9,15 @@ const CAUSED_BY_CALLS: ReadonlySet<string> = new Set(['elicitation/create', 'sam
 export interface AttributionFacts {
   readonly transport: 'stdio' | 'streamable_http' | 'sse'
   readonly clientCapabilities: JsonObject
-  /** Whether several holders can come to use the connection. */
-  readonly shared: boolean
 }
 
 /** Whether one connection's server can say whose call a message of its own belongs to, and what follows when it can't. */
 export class Attribution {
-  readonly #shared: boolean
   readonly #askable: boolean
   #onWire: boolean
   #legacy = true
 
-  constructor({ transport, clientCapabilities, shared }: AttributionFacts) {
-    this.#shared = shared
+  constructor({ transport, clientCapabilities }: AttributionFacts) {
     this.#askable = ASKABLE.some((capability) => Object.hasOwn(clientCapabilities, capability))
     this.#onWire = transport === 'streamable_http'
   }
@@ -32,11 +28,11 @@ export class Attribution {
   }
 
   /**
-   * Holders have to take turns: a question could be taken for another holder's. Servers of the modern era ask in their
+   * Requests have to take turns: a question could be taken for another's. Servers of the modern era ask in their
    * results, and what else they send is tagged.
    */
   get exclusive(): boolean {
-    return this.#shared && this.#askable && !this.onWire
+    return this.#askable && !this.onWire
   }
 
   agreed(era: Era): void {

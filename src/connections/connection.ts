@@ -31,8 +31,6 @@ export interface ConnectionOptions {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
   readonly profile: ClientProfile
-  /** Several holders may come to use it. */
-  readonly shared?: boolean
   readonly open: TransportOpener
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
@@ -78,9 +76,8 @@ export class Connection {
     this.#attribution = new Attribution({
       transport: server.config.transport.type,
       clientCapabilities: options.profile.capabilities,
-      shared: options.shared ?? false,
     })
-    this.routes = new Routes(server.key, this.#attribution)
+    this.routes = new Routes(server.key, this.#attribution, timers, () => this.#quiet())
     this.#warnings = new Warnings(server.key, (warning) => this.routes.publish({ type: 'warning', warning }))
     this.#recipe = this.#recipeOf(options)
     this.offer = new ServerOffer(server.key, timers, {
@@ -169,16 +166,6 @@ export class Connection {
     }
   }
 
-  /**
-   * Resolves when the server has read all that it was sent by now: what it sends later has nothing to do with a request
-   * that was given up before. Any answer says so, a refusal too. Bounded; never rejects.
-   */
-  async quiet(): Promise<void> {
-    await this.#lifecycle.keeper.current
-      ?.request('ping', undefined, { timeoutMs: QUIET_PATIENCE })
-      .catch(() => undefined)
-  }
-
   /** Ends a startup under way, and the wait for a restart. A connection that is up stays up. */
   cancelStartup(): void {
     this.#lifecycle.cancelStartup()
@@ -246,6 +233,16 @@ export class Connection {
     if (part !== undefined) this.#relister.changed(part)
     else if (message.method !== 'notifications/progress') this.routes.notify(message)
     else this.#warnings.add(new Error('progress of a call that is not out'))
+  }
+
+  /**
+   * Resolves when the server has read all that it was sent by now: what it sends later has nothing to do with a request
+   * that was given up before. Any answer says so, a refusal too. Bounded; never rejects.
+   */
+  async #quiet(): Promise<void> {
+    await this.#lifecycle.keeper.current
+      ?.request('ping', undefined, { timeoutMs: QUIET_PATIENCE })
+      .catch(() => undefined)
   }
 
   #started(route: ConnectionRoute | undefined): Promise<ConnectionState> {

@@ -23,6 +23,11 @@ export interface PlacementOptions {
   readonly patienceMs: number
 }
 
+interface AtTurn {
+  readonly seat: Seat
+  readonly turn: Turn
+}
+
 /** The right to send one request on one connection. */
 export interface Entered {
   readonly seat: Seat
@@ -71,15 +76,17 @@ export class Placement {
     return this.#seat
   }
 
-  /** Waits until a request may be sent. `onWait` is told when that is not at once. */
-  async enter(method: string, call: HeldCall, onWait?: () => void): Promise<Entered> {
+  /**
+   * Waits until a request may be sent, `apart` from every other where need be. `onWait` is told when that is not at once.
+   */
+  async enter(method: string, call: HeldCall, apart: boolean, onWait?: () => void): Promise<Entered> {
     await this.#arrive(call)
     if (call.signal.aborted) throw abortError(call.signal)
     const seat = this.#seat
     if (BESIDE.has(method)) return entered(seat, undefined)
-    const turn = seat.connection.routes.turns.take(seat.route)
+    const turn = seat.connection.routes.turns.take(seat.route, apart)
     if (turn === undefined) onWait?.()
-    const place = turn === undefined ? await this.#inLine(seat, call) : { seat, turn }
+    const place = turn === undefined ? await this.#inLine(seat, call, apart) : { seat, turn }
     if (!STATELESS.has(method)) this.#isBound = true
     return entered(place.seat, place.turn)
   }
@@ -104,13 +111,13 @@ export class Placement {
     }
   }
 
-  async #inLine(seat: Seat, call: HeldCall): Promise<{ readonly seat: Seat; readonly turn: Turn }> {
-    const place = seat.connection.routes.turns.queue(seat.route)
+  async #inLine(seat: Seat, call: HeldCall, apart: boolean): Promise<AtTurn> {
+    const place = seat.connection.routes.turns.queue(seat.route, apart)
     const waited = new AbortController()
-    let got: { readonly seat: Seat; readonly turn: Turn } | undefined
+    let got: AtTurn | undefined
     try {
       const inTurn = place.turn.then((turn) => ({ seat, turn }))
-      const first = this.#isBound ? inTurn : Promise.race([inTurn, this.#elsewhere(seat, waited.signal)])
+      const first = this.#isBound ? inTurn : Promise.race([inTurn, this.#elsewhere(seat, call, apart, waited.signal)])
       got = await orAborted(first, call.signal)
       return got
     } finally {
@@ -119,14 +126,15 @@ export class Placement {
     }
   }
 
-  /** A turn at a connection of the holder's own, once its patience is over. Never ends when it has to stay. */
-  async #elsewhere(seat: Seat, signal: AbortSignal): Promise<{ readonly seat: Seat; readonly turn: Turn }> {
+  /** A turn at a connection of the holder's own, once its patience with others is over; never, when it has to stay. */
+  async #elsewhere(seat: Seat, call: HeldCall, apart: boolean, signal: AbortSignal): Promise<AtTurn> {
     await pause(this.#options.timers, this.#options.patienceMs, signal)
-    const failure = await this.#moved()
+    const failure = seat.connection.routes.turns.hasOthersThan(seat.route) ? await this.#moved() : undefined
     if (failure !== undefined) this.#warn(failure)
     const own = this.#seat
-    const turn = own === seat || signal.aborted ? undefined : own.connection.routes.turns.take(own.route)
-    return turn === undefined ? new Promise(() => undefined) : { seat: own, turn }
+    if (own === seat || signal.aborted) return new Promise(() => undefined)
+    const turn = own.connection.routes.turns.take(own.route, apart)
+    return turn === undefined ? this.#inLine(own, call, apart) : { seat: own, turn }
   }
 
   /** Moves to a connection of its own, unless the holder is bound meanwhile. Resolves to why that could not be done. */
@@ -202,7 +210,7 @@ function entered(seat: Seat, turn: Turn | undefined): Entered {
     seat,
     over: (givenUp) => {
       idle()
-      if (turn !== undefined) seat.over(turn, givenUp)
+      turn?.done(givenUp)
     },
   }
 }

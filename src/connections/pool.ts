@@ -49,6 +49,8 @@ export interface ConnectionRequest {
 /** A connection that anybody with the same owner and identity may come to hold. */
 interface Slot {
   readonly connection: Connection
+  /** Others may come to hold it. */
+  readonly shared: boolean
   holders: number
   /** Ends the time without holders, while there is such a time. */
   resume: (() => void) | undefined
@@ -100,7 +102,7 @@ export class ConnectionPool {
   }
 
   #slot(request: ConnectionRequest): Slot {
-    return { connection: this.#create(request), holders: 0, resume: undefined }
+    return { connection: this.#create(request), shared: request.shared, holders: 0, resume: undefined }
   }
 
   #hold(name: string, slot: Slot): Holding {
@@ -124,7 +126,7 @@ export class ConnectionPool {
 
   /** A connection for one holder, whatever else is there. */
   #own(request: ConnectionRequest): Holding {
-    const connection = this.#create({ ...request, shared: false })
+    const connection = this.#create(request)
     return {
       connection,
       release: async (route) => {
@@ -137,9 +139,9 @@ export class ConnectionPool {
   /** Keeps a server up that nobody holds, for a while. False when it is not to be kept. */
   #park(name: string, slot: Slot): boolean {
     const { idleMs = 0 } = this.#options
-    const { connection } = slot
-    if (idleMs <= 0 || this.#closed || this.#slots.get(name) !== slot || connection.state.state !== 'ready')
-      return false
+    const { connection, shared } = slot
+    if (this.#closed || idleMs <= 0 || !shared || this.#slots.get(name) !== slot) return false
+    if (connection.state.state !== 'ready') return false
     const unpark = connection.park()
     const end = () => {
       if (this.#slots.get(name) === slot) this.#slots.delete(name)
@@ -153,14 +155,13 @@ export class ConnectionPool {
     return true
   }
 
-  #create({ server, identity, profile, cacheIdentity, shared }: ConnectionRequest): Connection {
+  #create({ server, identity, profile, cacheIdentity }: ConnectionRequest): Connection {
     const { open, eras, authState, debounce, random } = this.#options
     const { cache } = this
     const connection = new Connection({
       server,
       identity,
       profile,
-      shared,
       open,
       timers: this.timers,
       ...(cache !== undefined &&

@@ -82,7 +82,7 @@ export class PreparedCall {
     }
   }
 
-  async #runOnce(payload: CallPayload, { prepare, timeoutMs, ...options }: CallRunOptions): Promise<JsonObject> {
+  async #runOnce(payload: CallPayload, { prepare, timeoutMs, apart, ...options }: CallRunOptions): Promise<JsonObject> {
     const { signal } = options
     const lease = this.#lease
     if (lease.connection.state.state !== 'ready') await lease.ready(signal)
@@ -94,7 +94,8 @@ export class PreparedCall {
         return connection.call(route, params, { ...options, signal: given })
       }
       // Whoever waits for a turn must not keep a new list of tools waiting.
-      return await lease.run('tools/call', { signal, timeoutMs: this.#timeout(timeoutMs) }, send, () => held.release())
+      const limits = { signal, timeoutMs: this.#timeout(timeoutMs), apart }
+      return await lease.run('tools/call', limits, send, () => held.release())
     } finally {
       held.release()
     }

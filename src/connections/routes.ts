@@ -7,6 +7,7 @@ import type { ConnectionNews, ConnectionRoute } from './route.js'
 import { methodNotFound, type ServerMessage } from './session.js'
 import { SessionRoots } from './session-roots.js'
 import { type SendRequest, Standing } from './standing.js'
+import type { Timers } from './timers.js'
 import { Turns } from './turns.js'
 
 const LOG_MESSAGE = 'notifications/message'
@@ -24,19 +25,19 @@ export class Routes {
   readonly #roots = new SessionRoots()
   #starter: ConnectionRoute | undefined
 
-  constructor(key: ServerKey, attribution: Attribution) {
+  /** `quiet` resolves when the server has read what it was sent by now. */
+  constructor(key: ServerKey, attribution: Attribution, timers: Timers, quiet: () => Promise<void>) {
     this.#key = key
     this.#attribution = attribution
-    this.turns = new Turns(() => attribution.exclusive)
+    this.turns = new Turns(
+      () => attribution.exclusive,
+      quiet,
+      () => timers.now(),
+    )
   }
 
   get size(): number {
     return this.#open.size
-  }
-
-  /** Whether holders have to take turns, as far as is known now. */
-  get takesTurns(): boolean {
-    return this.#attribution.exclusive
   }
 
   join(route: ConnectionRoute): void {

@@ -1,7 +1,6 @@
 import { Activity } from './activity.js'
 import type { Connection } from './connection.js'
 import type { ConnectionNews, ConnectionRoute } from './route.js'
-import type { Turn } from './turns.js'
 
 /** A use of a connection, counted by whoever owns the connection. */
 export interface Holding {
@@ -33,12 +32,6 @@ export class Seat {
   /** Counts as work here until the returned function is called. */
   working(): () => void {
     return this.#activity.begin()
-  }
-
-  /** Ends a turn. After a request that was given up, only once the server is through with it. */
-  over(turn: Turn, givenUp: boolean): void {
-    if (givenUp && this.connection.routes.takesTurns) void this.connection.quiet().then(() => turn.done())
-    else turn.done()
   }
 
   leave(): Promise<void> {

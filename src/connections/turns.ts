@@ -1,8 +1,16 @@
 import type { ConnectionRoute } from './route.js'
 
-/** The right to send one request. Given back once; a second time does nothing. */
+/** Milliseconds that a request which was given up counts as under way, for a server that says nothing more. */
+const LINGERING = 10_000
+
+const NOBODY: readonly ConnectionRoute[] = Object.freeze([])
+
+/** The right to send one request. */
 export interface Turn {
-  done(): void
+  /**
+   * Gives it back; a second time does nothing. `unanswered`: the request was given up, and the server may still be at it.
+   */
+  done(unanswered?: boolean): void
 }
 
 /** A place in the line for a turn. */
@@ -14,38 +22,58 @@ export interface Place {
 
 interface Waiting {
   readonly route: ConnectionRoute
+  readonly apart: boolean
   grant(): void
+}
+
+/** Requests of one holder that are out: those that may be beside each other, and one that is to be told from them. */
+interface Out {
+  together: number
+  apart: number
 }
 
 /**
  * Whose requests are out on one connection. Where the wire does not say which request a server's message belongs to, the
  * requests of one holder at a time are out, so that every message meanwhile is that holder's (reference: connections, 12).
- * Requests of one holder run beside each other. Who comes while another holder's are out waits in line, and once
- * somebody waits, so do newcomers of the holder whose turn it is, or the line would never move.
+ * Requests of one holder run beside each other, unless they are to be told apart. Who comes while another's are out waits
+ * in line, and once somebody waits, so do newcomers of the holder whose turn it is, or the line would never move.
+ *
+ * A request that was given up keeps its turn until the server has read that it was: what it said before belongs to it.
  */
 export class Turns {
   readonly #exclusive: () => boolean
-  readonly #out = new Map<ConnectionRoute, number>()
+  readonly #quiet: () => Promise<void>
+  readonly #now: () => number
+  readonly #out = new Map<ConnectionRoute, Out>()
   readonly #asked = new Map<ConnectionRoute, number>()
+  /** Whose requests were given up, and when, as long as the server was not heard of since. */
+  readonly #lingering = new Map<ConnectionRoute, { readonly since: number }>()
   #waiting: Waiting[] = []
+  #settling = false
 
-  /** `exclusive` says whether holders take turns now. */
-  constructor(exclusive: () => boolean) {
+  /**
+   * `exclusive` says whether turns are taken now. `quiet` resolves when the server has read what it was sent by now; it
+   * is asked for only when somebody waits for that. `now` in milliseconds.
+   */
+  constructor(exclusive: () => boolean, quiet: () => Promise<void>, now: () => number) {
     this.#exclusive = exclusive
+    this.#quiet = quiet
+    this.#now = now
   }
 
-  /** The one holder whose requests are out; `undefined` when there is none, or more than one. */
+  /** The one holder that the server may be at work for; `undefined` when there is none, or more than one. */
   get sole(): ConnectionRoute | undefined {
-    return this.#out.size === 1 ? this.#out.keys().next().value : undefined
+    const routes = new Set([...this.#out.keys(), ...this.#lingerers()])
+    return routes.size === 1 ? routes.values().next().value : undefined
   }
 
   /** A turn, or `undefined` when the holder has to wait for it. */
-  take(route: ConnectionRoute): Turn | undefined {
-    return this.#mayGo(route, this.#waiting.length > 0) ? this.#begin(route) : undefined
+  take(route: ConnectionRoute, apart: boolean): Turn | undefined {
+    return this.#mayGo(route, apart, this.#waiting.length > 0) ? this.#begin(route, apart) : undefined
   }
 
   /** Stands in line for a turn. */
-  queue(route: ConnectionRoute): Place {
+  queue(route: ConnectionRoute, apart: boolean): Place {
     let granted: Turn | undefined
     let grant: (turn: Turn) => void = () => undefined
     const turn = new Promise<Turn>((resolve) => {
@@ -53,8 +81,9 @@ export class Turns {
     })
     const waiting: Waiting = {
       route,
+      apart,
       grant: () => {
-        granted = this.#begin(route)
+        granted = this.#begin(route, apart)
         grant(granted)
       },
     }
@@ -70,46 +99,78 @@ export class Turns {
     }
   }
 
+  /** Whether another holder's requests are out or in line. */
+  hasOthersThan(route: ConnectionRoute): boolean {
+    return [...this.#out.keys(), ...this.#waiting.map((waiting) => waiting.route)].some((other) => other !== route)
+  }
+
   /**
    * A holder is being asked something. Its further requests go ahead of the line meanwhile: the answer may depend on
    * them. Returns what ends it.
    */
   asking(route: ConnectionRoute): () => void {
-    return counted(this.#asked, route)
+    this.#asked.set(route, (this.#asked.get(route) ?? 0) + 1)
+    return once(() => {
+      const left = (this.#asked.get(route) ?? 0) - 1
+      if (left > 0) this.#asked.set(route, left)
+      else this.#asked.delete(route)
+    })
   }
 
-  #begin(route: ConnectionRoute): Turn {
-    const over = counted(this.#out, route)
-    return {
-      done: () => {
-        over()
-        this.#advance()
-      },
-    }
+  #begin(route: ConnectionRoute, apart: boolean): Turn {
+    const out = this.#out.get(route) ?? { together: 0, apart: 0 }
+    const kind = apart ? 'apart' : 'together'
+    this.#out.set(route, out)
+    out[kind] += 1
+    const end = once((unanswered: boolean) => {
+      out[kind] -= 1
+      if (out.together + out.apart === 0) this.#out.delete(route)
+      if (unanswered && this.#exclusive()) this.#lingering.set(route, { since: this.#now() })
+      this.#advance()
+    })
+    return { done: (unanswered = false) => end(unanswered) }
   }
 
-  #mayGo(route: ConnectionRoute, othersWait: boolean): boolean {
+  #mayGo(route: ConnectionRoute, apart: boolean, isLine: boolean): boolean {
     if (!this.#exclusive()) return true
-    if (this.#out.size > (this.#out.has(route) ? 1 : 0)) return false
-    return !othersWait || (this.#out.has(route) && this.#asked.has(route))
+    if (this.#lingerers().some((lingerer) => apart || lingerer !== route)) return false
+    if (this.#out.size === 0) return !isLine
+    const own = this.#out.get(route)
+    if (own === undefined || this.#out.size > 1 || own.apart > 0 || apart) return false
+    return !isLine || this.#asked.has(route)
   }
 
   #advance(): void {
-    for (let next = this.#waiting[0]; next !== undefined && this.#mayGo(next.route, false); next = this.#waiting[0]) {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (!this.#mayGo(next.route, next.apart, false)) break
       this.#waiting.shift()
       next.grant()
     }
+    if (this.#waiting.length > 0 && this.#lingering.size > 0 && !this.#settling) void this.#settle()
+  }
+
+  async #settle(): Promise<void> {
+    const before = [...this.#lingering]
+    this.#settling = true
+    await this.#quiet()
+    this.#settling = false
+    for (const [route, given] of before) if (this.#lingering.get(route) === given) this.#lingering.delete(route)
+    this.#advance()
+  }
+
+  #lingerers(): readonly ConnectionRoute[] {
+    if (this.#lingering.size === 0) return NOBODY
+    for (const [route, { since }] of this.#lingering) {
+      if (this.#now() - since >= LINGERING) this.#lingering.delete(route)
+    }
+    return [...this.#lingering.keys()]
   }
 }
 
-function counted(counts: Map<ConnectionRoute, number>, route: ConnectionRoute): () => void {
-  counts.set(route, (counts.get(route) ?? 0) + 1)
-  let over = false
-  return () => {
-    if (over) return
-    over = true
-    const left = (counts.get(route) ?? 0) - 1
-    if (left > 0) counts.set(route, left)
-    else counts.delete(route)
+function once<A extends unknown[]>(act: (...args: A) => void): (...args: A) => void {
+  let done = false
+  return (...args) => {
+    if (!done) act(...args)
+    done = true
   }
 }

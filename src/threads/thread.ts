@@ -62,6 +62,9 @@ export class RuntimeThread implements Thread {
       env: host.env,
       fallbackCwd: options.environments?.find(({ id }) => id === 'local')?.cwd ?? host.cwd,
       onEvent: (event) => this.#heard(event),
+      ...(options.sharing === 'shared' && {
+        sharing: { owner: sharedOwner(options.principal), clientInfo: host.clientInfo },
+      }),
       ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       ...(options.onRequest && { onRequest: options.onRequest }),
     })
@@ -213,6 +216,14 @@ export class RuntimeThread implements Thread {
   #refuseWhenClosed(): void {
     if (this.#closed !== undefined) throw new ClosedError('the thread')
   }
+}
+
+/** Whoever runs this process. */
+const LOCAL_USER = 'owner'
+
+/** No thread has such an id. */
+function sharedOwner(principal = LOCAL_USER): string {
+  return JSON.stringify({ principal })
 }
 
 function profileOf(host: ThreadHost, options: ThreadOptions): ClientProfile {

@@ -44,6 +44,8 @@ export interface CallOptions {
   /** Milliseconds; the smaller of this and the server's own. */
   readonly timeoutMs?: number
   readonly origin?: unknown
+  /** As in `RequestOptions`: for a thread that works for several clients. */
+  readonly apart?: boolean
   /** As in `RequestOptions`: whether a result that asks for input is answered here or handed to the caller. */
   readonly inputRequired?: 'answer' | 'return'
   /** Further members of the request's params, relayed as they are: `inputResponses`, `requestState`, `task`, unknown ones. */
@@ -133,6 +135,14 @@ export interface ThreadOptions {
   readonly enforceRequired?: boolean
   /** Milliseconds that a step waits for optional servers; 0 waits for their startup. Default 1000. */
   readonly graceMs?: number
+  /** For whom the thread works: servers are shared among the threads of one principal only. Default: the local user. */
+  readonly principal?: string
+  /**
+   * `shared`: servers are used together with the other shared threads of the same principal whose clients have the same
+   * capabilities; what a server sends still reaches only the thread that it is for. Servers are then told of Reeve, not
+   * of the client. `isolated` (default): every server is this thread's own.
+   */
+  readonly sharing?: 'shared' | 'isolated'
   /** Answers sampling, elicitation and roots requests. Absent: method not found. */
   readonly onRequest?: ServerRequestHandler
   readonly onEvent?: (event: ThreadEvent) => void
