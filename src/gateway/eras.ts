@@ -1,10 +1,14 @@
-import { type JsonObject, type JsonValue, RPC } from '../protocol/index.js'
+import { type JsonObject, type JsonValue, MODERN_REVISION, MODERN_RPC, namedRevision, RPC } from '../protocol/index.js'
 
 /** The revisions with a handshake that the gateway serves, oldest first. */
 export const SERVED_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
+
 export type Revision = (typeof SERVED_REVISIONS)[number]
 
 export const LATEST_REVISION: Revision = '2025-11-25'
+
+/** Every revision of both eras, newest first. */
+export const ALL_REVISIONS: readonly string[] = [MODERN_REVISION, ...[...SERVED_REVISIONS].reverse()]
 
 /** What an HTTP request without `MCP-Protocol-Version` speaks (specification 2025-06-18, transports). */
 export const UNNAMED_REVISION: Revision = '2025-03-26'
@@ -28,31 +32,24 @@ export function primesStreams(revision: Revision | undefined): boolean {
   return revision === '2025-11-25'
 }
 
-/**
- * Which era an inbound message belongs to. `handshake`: sessions opened with `initialize`. `discovery`: the revisions
- * without a handshake, of which the gateway serves none yet. Every inbound request and POST is classified here and
- * nowhere else.
- */
-export type Era = 'handshake' | 'discovery'
+/** Methods that no legacy client knows: asked without an envelope, the envelope is what is missing. */
+const MODERN_ONLY: ReadonlySet<string> = new Set(['server/discover', 'subscriptions/listen', 'tasks/update'])
 
-export function eraOf(request: { readonly method: string; readonly params?: JsonObject | undefined }): Era {
-  return request.method === 'server/discover' ? 'discovery' : 'handshake'
+/** Whether a message is of the modern era: it names its revision itself, or nobody else would send it. */
+export function isModern({ method, params }: { readonly method: string; readonly params?: JsonObject }): boolean {
+  return namedRevision(params) !== undefined || MODERN_ONLY.has(method)
 }
 
-/** The answer that sends a client of the discovery era back to `initialize`. */
-export function refuseDiscovery(): { code: number; message: string; data: JsonValue } {
-  return {
-    code: RPC.methodNotFound,
-    message: 'server/discover is not served: use initialize',
-    data: { supported: [...SERVED_REVISIONS] },
-  }
-}
-
-/** `UnsupportedProtocolVersion` of the discovery era; older clients only see the HTTP status. */
+/** `UnsupportedProtocolVersion` of the modern era; legacy clients only see the HTTP status. */
 export function unsupportedRevision(requested: string): { code: number; message: string; data: JsonValue } {
   return {
-    code: -32022,
-    message: `Unsupported protocol version: supported are ${SERVED_REVISIONS.join(', ')}`,
-    data: { supported: [...SERVED_REVISIONS], requested: requested.slice(0, 64) },
+    code: MODERN_RPC.unsupportedProtocolVersion,
+    message: `Unsupported protocol version: supported are ${ALL_REVISIONS.join(', ')}`,
+    data: { supported: [...ALL_REVISIONS], requested: requested.slice(0, 64) },
   }
+}
+
+/** The answer to a request without its envelope (specification 2026-07-28, per-request protocol fields). */
+export function missingEnvelope(member: string): { code: number; message: string } {
+  return { code: RPC.invalidParams, message: `Invalid params: _meta['${member}'] is missing or of the wrong type` }
 }

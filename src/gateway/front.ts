@@ -1,7 +1,16 @@
-import type { ClientProfile, ServerRequestHandler } from '../connections/index.js'
-import type { ServerKey } from '../identity/index.js'
+import type { ClientProfile, ReadyClient, ServerRequestHandler } from '../connections/index.js'
+import { type ServerKey, sameKey } from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
-import { type Introduction, mergedIntroduction, ownIntroduction, showsApps } from './relay/handshake.js'
+import type { ResultForm } from './bridge/index.js'
+import {
+  capabilitiesOf,
+  type Introduction,
+  mergedIntroduction,
+  ownIntroduction,
+  reeveInfo,
+  showsApps,
+} from './relay/handshake.js'
 import { MergedRelay } from './relay/merged-relay.js'
 import type { Relay } from './relay/relay.js'
 import { TransparentRelay } from './relay/transparent-relay.js'
@@ -17,6 +26,10 @@ export interface FrontOptions {
    * are its own. Absent: all servers as one, whose names tell whose they are.
    */
   readonly transparent?: ServerKey
+  /** Every client gets servers of its own. Default false: equal clients of one principal share them. */
+  readonly isolate?: boolean
+  /** For whom the client speaks. Default: the local user. */
+  readonly principal?: string
   /** Milliseconds that an introduction waits for servers, whose instructions it carries. Default 1500. */
   readonly settleMs?: number
   /** Faults of clients and transports. What happens to servers is told by the events of the thread that is started. */
@@ -29,16 +42,23 @@ export interface ThreadEars {
 }
 
 /** Starts the thread of one client and gives what answers for it. */
-export async function openRelay(options: FrontOptions, profile: ClientProfile, ears: ThreadEars): Promise<Relay> {
-  const { startThread, transparent, onWarning } = options
+export async function openRelay(
+  options: FrontOptions,
+  profile: ClientProfile,
+  form: ResultForm,
+  ears: ThreadEars,
+): Promise<Relay> {
+  const { startThread, transparent, isolate, principal, onWarning } = options
   const thread = await startThread({
     client: profile,
     naming: 'readable',
     appTools: transparent !== undefined || showsApps(profile),
+    sharing: isolate === true ? 'isolated' : 'shared',
+    ...(principal !== undefined && { principal }),
     ...ears,
   })
-  if (transparent === undefined) return new MergedRelay(thread)
-  return new TransparentRelay(thread, transparent, (error) => onWarning(asError(error)))
+  if (transparent === undefined) return new MergedRelay(thread, form)
+  return new TransparentRelay(thread, transparent, form, (error) => onWarning(asError(error)))
 }
 
 /**
@@ -46,13 +66,26 @@ export async function openRelay(options: FrontOptions, profile: ClientProfile, e
  * needs it, not here; only the one server of a transparent gateway is waited for.
  */
 export async function introduce({ thread }: Relay, options: FrontOptions): Promise<Introduction> {
-  const { transparent } = options
-  if (transparent !== undefined) {
-    const { client } = await thread.client({ server: transparent.name, environment: transparent.environment })
-    return ownIntroduction(client)
-  }
+  if (options.transparent !== undefined) return ownIntroduction(await onlyClient(thread, options.transparent))
   await settle(thread, options.settleMs ?? 1500)
   return mergedIntroduction(thread.servers(), options.version)
+}
+
+/** Who answers: Reeve, or the one server of a transparent gateway as far as it is known. */
+export function serverInfoOf({ thread }: Relay, { transparent, version }: FrontOptions): JsonObject {
+  const row = transparent && thread.servers().find(({ key }) => sameKey(key, transparent))
+  return row?.serverInfo ?? reeveInfo(version)
+}
+
+/** The capabilities that hold now. */
+export async function offered({ thread }: Relay, { transparent }: FrontOptions): Promise<JsonObject> {
+  if (transparent === undefined) return capabilitiesOf(thread.servers())
+  return (await onlyClient(thread, transparent)).capabilities
+}
+
+async function onlyClient(thread: Thread, { name, environment }: ServerKey): Promise<ReadyClient> {
+  const { client } = await thread.client({ server: name, environment })
+  return client
 }
 
 async function settle(thread: Thread, ms: number): Promise<void> {

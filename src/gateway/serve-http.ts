@@ -1,10 +1,14 @@
 import type { Authentication } from './http/authentication.js'
 import type { HttpLimits } from './http/limits.js'
 import { startHttpServer } from './http/server.js'
+import type { ModernLimits } from './modern/limits.js'
+import { ModernService } from './modern/service.js'
 import { closeOnSignals, ENDING_SIGNALS, OpenSessions, type Serving } from './serving.js'
 import { GatewaySession, type GatewaySessionOptions } from './session.js'
 
 export interface ServeHttpOptions extends GatewaySessionOptions {
+  /** What is held for clients of the modern era. */
+  readonly modernLimits?: Partial<ModernLimits>
   /** Default `127.0.0.1`. Anything that others can reach needs a token. */
   readonly host?: string
   /** Default 0: the system chooses. */
@@ -27,7 +31,8 @@ export interface HttpServing extends Serving {
 }
 
 /**
- * Serves any number of clients over streamable HTTP, each with a session and a thread of its own.
+ * Serves any number of clients over streamable HTTP: legacy ones with a session and a thread each, modern ones request by
+ * request, with a thread for each principal and way to introduce oneself.
  *
  * @throws ConfigError `open_gateway` or `listen`.
  *
@@ -41,13 +46,15 @@ export interface HttpServing extends Serving {
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing> {
   const { authentication } = options
   const sessions = new OpenSessions()
+  const modern = new ModernService({ ...options, onThread: (thread, principal) => sessions.add(thread, principal) })
   const server = await startHttpServer({
     ...options,
     serve: (transport, principal) => {
-      const session = new GatewaySession(transport, options)
+      const session = new GatewaySession(transport, { ...options, principal: principal.id })
       sessions.add(session, principal.id)
       void session.start()
     },
+    answerModern: (request) => modern.answer(request),
   })
   let ending: Promise<void> | undefined
   let onClosed: () => void = () => undefined
@@ -55,7 +62,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing>
     onClosed = resolve
   })
   const close = () => {
-    ending ??= Promise.all([server.close(), sessions.close()]).then(() => {
+    ending ??= Promise.all([server.close(), modern.close(), sessions.close()]).then(() => {
       deafen()
       onClosed()
     })

@@ -1,6 +1,6 @@
 import type { ServerStatus } from '../connections/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import type { GatewaySession } from './session.js'
+import type { Thread } from '../threads/index.js'
 
 /** A gateway that runs. */
 export interface Serving extends AsyncDisposable {
@@ -11,7 +11,7 @@ export interface Serving extends AsyncDisposable {
   sessions(): readonly SessionRow[]
 }
 
-/** One client, as an operator sees it. Holds nothing that would let somebody speak for the client. */
+/** One client, as an operator sees it; a modern one has no session, and its row stands for all that say the same of themselves. Holds nothing that would let somebody speak for the client. */
 export interface SessionRow {
   /** Counts from 1 in this gateway. */
   readonly number: number
@@ -23,12 +23,22 @@ export interface SessionRow {
   readonly servers: readonly ServerStatus[]
 }
 
+/** One client or kind of clients that is being served: a session, or the thread of modern requests. */
+export interface Served {
+  readonly openedAt: number
+  readonly client: { readonly info: JsonObject; readonly revision: string } | undefined
+  readonly thread: Thread | undefined
+  /** Resolves when it is gone. Never rejects. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
 /** The open sessions of one gateway, in the order in which they came. */
 export class OpenSessions {
-  readonly #open = new Map<number, { readonly session: GatewaySession; readonly principal: string }>()
+  readonly #open = new Map<number, { readonly session: Served; readonly principal: string }>()
   #last = 0
 
-  add(session: GatewaySession, principal: string): void {
+  add(session: Served, principal: string): void {
     this.#last += 1
     const number = this.#last
     this.#open.set(number, { session, principal })

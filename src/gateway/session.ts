@@ -1,10 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ClientProfile, FromServer } from '../connections/index.js'
 import { ClosedError, ReeveError, RpcError } from '../errors.js'
-import { type InboundRequest, type JsonObject, Peer, RPC, type Transport } from '../protocol/index.js'
+import { serverKey } from '../identity/index.js'
+import { type Era, type InboundRequest, type JsonObject, Peer, RPC, type Transport } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
-import { eraOf, negotiate, type Revision, refuseDiscovery } from './eras.js'
+import { errorIn, LEGACY_FORM } from './bridge/index.js'
+import { isModern, negotiate, type Revision } from './eras.js'
 import { type FrontOptions, introduce, openRelay } from './front.js'
+import type { ModernLimits } from './modern/limits.js'
+import { requireEnvelope } from './modern/request.js'
+import { ModernService } from './modern/service.js'
 import { Announcements } from './relay/announcements.js'
 import { callOptions } from './relay/call-options.js'
 import { askClient } from './relay/client-requests.js'
@@ -12,8 +17,12 @@ import { toRpcError } from './relay/errors.js'
 import { type Introduction, profileOf } from './relay/handshake.js'
 import { isObject, requiredText } from './relay/params.js'
 import type { Relay } from './relay/relay.js'
+import { serverEra } from './relay/server-era.js'
 
-export type GatewaySessionOptions = FrontOptions
+export interface GatewaySessionOptions extends FrontOptions {
+  /** What is held for a client of the modern era. */
+  readonly modernLimits?: Partial<ModernLimits>
+}
 
 type State =
   | { readonly kind: 'new' }
@@ -21,6 +30,9 @@ type State =
   | { readonly kind: 'starting'; readonly relay: Promise<Relay>; readonly serving: Promise<Served> }
   | ({ readonly kind: 'serving' } & Served)
   | { readonly kind: 'closed' }
+
+/** Who speaks over a connection that only one client has. */
+const OWNER = 'owner'
 
 /** A client that has introduced itself, and was told what is here. */
 interface Served {
@@ -41,6 +53,7 @@ export class GatewaySession {
   readonly #announcements: Announcements
   readonly #ready = new Moment()
   readonly #ended = new Moment()
+  #modern: ModernService | undefined
   #state: State = { kind: 'new' }
 
   constructor(transport: Transport, options: GatewaySessionOptions) {
@@ -71,6 +84,7 @@ export class GatewaySession {
 
   /** Ends the session; resolves when its thread is gone. */
   async close(): Promise<void> {
+    await this.#modern?.close()
     await this.#peer.close()
     await this.closed
   }
@@ -80,18 +94,38 @@ export class GatewaySession {
       return await this.#route(method, params, request)
     } catch (error) {
       if (!(error instanceof ReeveError)) this.#warn(error)
-      throw toRpcError(error)
+      throw errorIn('legacy', this.#eraBehind(error), method, toRpcError(error))
     }
   }
 
   async #route(method: string, params: JsonObject, request: InboundRequest): Promise<JsonObject> {
-    if (eraOf({ method, params }) === 'discovery') throw discoveryRefused()
+    if (this.#state.kind === 'new' && isModern({ method, params })) return this.#answerModern(method, params, request)
     if (method === 'ping') return {}
     if (method === 'initialize') return this.#initialize(params)
     const relay = await this.#servingRelay()
     // A client that asks is ready, whether it said so or forgot to.
     this.#begin(relay)
     return relay.answer(method, params, callOptions(this.#peer, params, request, this.#warn))
+  }
+
+  #eraBehind(error: unknown): Era | undefined {
+    const key = error instanceof RpcError ? error.key : undefined
+    return key && this.thread && serverEra(this.thread, serverKey(key.name, key.environment))
+  }
+
+  /** Every request by itself, until the client opens a session with `initialize` after all. */
+  #answerModern(method: string, params: JsonObject, { id, signal }: InboundRequest): Promise<JsonObject> {
+    const envelope = requireEnvelope({ params })
+    this.#modern ??= new ModernService(this.#options)
+    return this.#modern.answer({
+      id,
+      method,
+      params,
+      envelope,
+      principal: OWNER,
+      signal,
+      notify: (notification, sent) => void this.#peer.notify(notification, sent, { relatedTo: id }).catch(this.#warn),
+    })
   }
 
   /** Scripts send everything at once: what comes while the servers start waits until `initialize` was answered. */
@@ -106,6 +140,7 @@ export class GatewaySession {
   async #initialize(params: JsonObject): Promise<JsonObject> {
     if (this.#state.kind !== 'new') throw new RpcError(RPC.invalidRequest, 'Invalid Request: already initialized')
     const revision = negotiate(requiredText(params, 'protocolVersion'))
+    void this.#modern?.close().catch(this.#warn)
     const profile = profileOf(params)
     const relay = this.#startRelay(profile)
     const serving = this.#serve(relay, profile.clientInfo, revision)
@@ -137,7 +172,7 @@ export class GatewaySession {
   }
 
   #startRelay(profile: ClientProfile): Promise<Relay> {
-    return openRelay(this.#options, profile, {
+    return openRelay(this.#options, profile, LEGACY_FORM, {
       onRequest: (request, signal) =>
         askClient(request, signal, {
           peer: this.#peer,
@@ -186,6 +221,7 @@ export class GatewaySession {
 
   async #closeThread(former: State): Promise<void> {
     try {
+      await this.#modern?.close()
       if (former.kind === 'serving') await former.relay.thread.close()
       // One that fails to start was told to the request that started it.
       if (former.kind === 'starting') await (await former.relay.catch(nothing))?.thread.close()
@@ -197,11 +233,6 @@ export class GatewaySession {
   readonly #warn = (warning: unknown): void => {
     this.#options.onWarning(warning instanceof Error ? warning : new Error(String(warning)))
   }
-}
-
-function discoveryRefused(): RpcError {
-  const { code, message, data } = refuseDiscovery()
-  return new RpcError(code, message, data)
 }
 
 function nothing(): undefined {

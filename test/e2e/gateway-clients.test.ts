@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, type Home, openGateway, openHome, TOKEN } from './gateway/harness.js'
 import { type BuiltProgram, buildProgram } from './gateway/program.js'
-import { connectV1, connectV2, type Ears, type Heard, type SdkClient, type Target } from './gateway/sdk-clients.js'
+import {
+  connectV1,
+  connectV2,
+  type Ears,
+  type Heard,
+  MODERN,
+  type SdkClient,
+  type Target,
+} from './gateway/sdk-clients.js'
 
 let home: Home
 let gateway: Gateway
@@ -30,10 +38,12 @@ const stdio = (): Target => ({
 
 const clients: [string, (ears: Ears) => Promise<SdkClient>][] = [
   ['SDK v2 over HTTP', (ears) => connectV2(http(), ears)],
-  ['SDK v2 over HTTP, probing for the newer era', (ears) => connectV2(http(), ears, 'auto')],
+  ['SDK v2 over HTTP, modern', (ears) => connectV2(http(), ears, { pin: MODERN })],
+  ['SDK v2 over HTTP, probing', (ears) => connectV2(http(), ears, 'auto')],
   ['SDK v1 over HTTP', (ears) => connectV1(http(), ears)],
   ['SDK v2 over stdio', (ears) => connectV2(stdio(), ears)],
-  ['SDK v2 over stdio, probing for the newer era', (ears) => connectV2(stdio(), ears, 'auto')],
+  ['SDK v2 over stdio, modern', (ears) => connectV2(stdio(), ears, { pin: MODERN })],
+  ['SDK v2 over stdio, probing', (ears) => connectV2(stdio(), ears, 'auto')],
   ['SDK v1 over stdio', (ears) => connectV1(stdio(), ears)],
 ]
 
@@ -106,8 +116,10 @@ describe.each(clients)('%s', (_name, connect) => {
     controller.abort()
     await expect(call).rejects.toThrow()
     await expect
-      .poll(async () => (await home.recorded('notes')).at(-1))
-      .toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
+      .poll(async () =>
+        (await home.recorded('notes')).filter(({ method }) => method === 'notifications/cancelled').at(-1),
+      )
+      .toMatchObject({ params: { requestId: id } })
   })
 
   it('answers what servers ask: elicitation, sampling, roots', async () => {
@@ -125,18 +137,19 @@ describe.each(clients)('%s', (_name, connect) => {
     })
   })
 
-  it('tells servers that its roots changed', async () => {
+  it('tells servers that its roots changed', async ({ skip }) => {
+    if (client.era === 'modern') return skip('a modern client is asked whenever the roots matter')
     await client.rootsChanged()
     await expect
       .poll(async () => (await home.recorded('notes')).map(({ method }) => method))
       .toContain('notifications/roots/list_changed')
   })
 
-  it('tells servers who it is and what it can do', async () => {
+  it('tells servers what it can do, and who asks for all that can do the same', async () => {
     const initialize = (await home.recorded('notes')).findLast(({ method }) => method === 'initialize')
     expect(initialize).toMatchObject({
       params: {
-        clientInfo: { name: 'e2e', version: '1.2.3', title: 'End to end' },
+        clientInfo: { name: 'reeve' },
         capabilities: { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } },
       },
     })
@@ -179,7 +192,7 @@ describe.each(clients)('%s', (_name, connect) => {
       .toContainEqual(
         expect.objectContaining({
           method: 'notifications/resources/updated',
-          params: { uri: 'reeve://notes/echo://counter' },
+          params: expect.objectContaining({ uri: 'reeve://notes/echo://counter' }),
         }),
       )
     await client.unsubscribe('reeve://notes/echo://counter')

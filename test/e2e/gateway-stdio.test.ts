@@ -87,15 +87,52 @@ const isRunning = (pid: number) => {
 }
 
 describe('reeve on a pipe', () => {
-  it('sends a client of the newer era back to initialize, on the same pipe', async () => {
+  it('serves both eras until a client chooses with initialize, on the same pipe', async () => {
     const pipe = new Pipe()
-    pipe.write({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: {} })
-    expect(await pipe.answerTo('probe')).toMatchObject({ error: { code: -32601 } })
+    const envelope = (protocolVersion: string) => ({
+      'io.modelcontextprotocol/protocolVersion': protocolVersion,
+      'io.modelcontextprotocol/clientCapabilities': {},
+    })
+    pipe.write({ jsonrpc: '2.0', id: 'bare', method: 'server/discover', params: {} })
+    expect(await pipe.answerTo('bare')).toMatchObject({ error: { code: -32602 } })
+    pipe.write({ jsonrpc: '2.0', id: 'old', method: 'tools/list', params: { _meta: envelope('2027-01-01') } })
+    expect(await pipe.answerTo('old')).toMatchObject({
+      error: { code: -32022, data: { requested: '2027-01-01', supported: expect.arrayContaining(['2026-07-28']) } },
+    })
+    pipe.write({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta: envelope('2026-07-28') } })
+    expect(await pipe.answerTo('probe')).toMatchObject({
+      result: { resultType: 'complete', supportedVersions: expect.arrayContaining(['2026-07-28', '2025-11-25']) },
+    })
     pipe.write({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
     expect(await pipe.answerTo(1)).toMatchObject({ error: { code: -32600 } })
     pipe.write({ jsonrpc: '2.0', id: 2, method: 'ping' })
     expect(await pipe.answerTo(2)).toMatchObject({ result: {} })
     await pipe.open()
+    pipe.write({ jsonrpc: '2.0', id: 3, method: 'server/discover', params: { _meta: envelope('2026-07-28') } })
+    expect(await pipe.answerTo(3)).toMatchObject({ error: { code: -32601 } })
+  })
+
+  it('ends at once when a modern client that listens closes its end', async () => {
+    const pipe = new Pipe()
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const params = { _meta, notifications: { toolsListChanged: true } }
+    pipe.write({ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params })
+    await expect
+      .poll(() => pipe.lines.map((line) => JSON.parse(line) as object))
+      .toContainEqual(
+        expect.objectContaining({
+          method: 'notifications/subscriptions/acknowledged',
+          params: {
+            notifications: { toolsListChanged: true },
+            _meta: { 'io.modelcontextprotocol/subscriptionId': 'l' },
+          },
+        }),
+      )
+    pipe.child.stdin.end()
+    expect(await pipe.exited).toEqual([0, null])
   })
 
   it('answers a whole script that ends with end of file', async () => {

@@ -41,6 +41,7 @@ export const REFUSALS = {
   origin: { status: 403, message: 'Forbidden: this Origin is not allowed' },
   path: { status: 404, message: 'Not Found' },
   method: { status: 405, message: 'Method Not Allowed', headers: { allow: 'GET, POST, DELETE' } },
+  modernMethod: { status: 405, message: 'Method Not Allowed: this revision has only POST', headers: { allow: 'POST' } },
   acceptBoth: {
     status: 406,
     message: 'Not Acceptable: accept both application/json and text/event-stream',
@@ -53,6 +54,7 @@ export const REFUSALS = {
   unknownSession: { status: 404, code: SESSION_NOT_FOUND, message: 'Session not found' },
   endedSession: { status: 404, code: SESSION_NOT_FOUND, message: 'The session has ended' },
   foreignSession: { status: 403, message: 'Forbidden: the session belongs to another principal' },
+  response: { status: 400, code: -32600, message: 'Invalid Request: this protocol revision has no answers of clients' },
   batch: { status: 400, code: -32600, message: 'Invalid Request: this protocol revision has no batches' },
   initializeInBatch: { status: 400, code: -32600, message: 'Invalid Request: initialize must be sent alone' },
   repeatedId: { status: 400, code: -32600, message: 'Invalid Request: a request with this id is in progress' },

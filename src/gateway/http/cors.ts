@@ -7,9 +7,26 @@ export function corsHeaders(origin: string): Map<string, string> {
   ])
 }
 
-export const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': 'GET, POST, DELETE',
-  'access-control-allow-headers':
-    'Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID',
-  'access-control-max-age': '600',
-} as const
+const ALLOWED = [
+  'Authorization',
+  'Content-Type',
+  'Accept',
+  'Mcp-Session-Id',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Last-Event-ID',
+]
+
+/** Parameters that a tool marks are mirrored in headers of the tool's choice. */
+const PARAMETER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/i
+
+/** @param requested `Access-Control-Request-Headers` */
+export function preflightHeaders(requested: string | undefined): Record<string, string> {
+  const parameters = (requested ?? '').split(',').map((name) => name.trim())
+  return {
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-headers': [...ALLOWED, ...parameters.filter((name) => PARAMETER.test(name))].join(', '),
+    'access-control-max-age': '600',
+  }
+}

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage, type JsonRpcRequest } from '../../protocol/index.js'
-import { allowsBatches, eraOf, isServed, refuseDiscovery, UNNAMED_REVISION, unsupportedRevision } from '../eras.js'
-import { errorAnswer, type Inbound, parseInbound } from '../inbound.js'
-import { REFUSALS, type Refusal, sendJson, tooLarge } from './answers.js'
+import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage } from '../../protocol/index.js'
+import { allowsBatches, UNNAMED_REVISION } from '../eras.js'
+import { type Inbound, parseInbound } from '../inbound.js'
+import { REFUSALS, type Refusal, tooLarge } from './answers.js'
 import type { Principal } from './authentication.js'
 import { discard, readBody } from './body.js'
 import type { HttpLimits } from './limits.js'
 import { accepts, isJson } from './media.js'
+import { REVISION_HEADER } from './modern-headers.js'
+import { handleModernPost, isModernHeader, isModernPost, type ModernEndpoint, unservedRevision } from './modern-post.js'
 import type { SessionTable } from './session-table.js'
 import { type HttpSessionTransport, SESSION_HEADER } from './session-transport.js'
 
-export interface Endpoint {
+export interface Endpoint extends ModernEndpoint {
   readonly limits: HttpLimits
   readonly sessions: SessionTable
   /** Starts serving a session that was just opened. */
@@ -35,10 +37,10 @@ export async function handlePost(
   }
   const inbound = parseInbound(body.text)
   if (inbound.kind === 'invalid') return malformed(inbound.answer)
-  if (inbound.kind === 'message' && isRequest(inbound.message) && eraOf(inbound.message) === 'discovery') {
-    answerDiscovery(response, inbound.message)
-    return undefined
+  if (inbound.kind === 'message' && isModernPost(request, inbound.message)) {
+    return handleModernPost(request, response, inbound.message, principal, endpoint)
   }
+  if (isModernHeader(request)) return REFUSALS.batch
   return deliver(request, response, inbound, principal, endpoint)
 }
 
@@ -53,7 +55,7 @@ export function findSession(
   const entry = sessions.get(id)
   if (entry === undefined) return REFUSALS.unknownSession
   if (entry.principal.id !== principal.id) return REFUSALS.foreignSession
-  return unservedRevision(request) ?? entry.transport
+  return unservedRevision(request.headers[REVISION_HEADER]) ?? entry.transport
 }
 
 export function isRefusal(found: HttpSessionTransport | Refusal): found is Refusal {
@@ -66,12 +68,6 @@ function unfitHeaders(request: IncomingMessage): Refusal | undefined {
   if (request.headers['content-encoding'] !== undefined) return REFUSALS.contentEncoding
   if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) return REFUSALS.acceptBoth
   return undefined
-}
-
-function unservedRevision(request: IncomingMessage): Refusal | undefined {
-  const header = request.headers['mcp-protocol-version']
-  if (typeof header !== 'string' || isServed(header)) return undefined
-  return { status: 400, ...unsupportedRevision(header) }
 }
 
 function deliver(
@@ -115,9 +111,4 @@ function openSession(
   if (isRefusal(session)) return session
   endpoint.serve(session, principal)
   return session.receive(response, [initialize], false)
-}
-
-function answerDiscovery(response: ServerResponse, request: JsonRpcRequest): void {
-  const { code, message, data } = refuseDiscovery()
-  sendJson(response, 200, errorAnswer(request.id, code, message, data))
 }

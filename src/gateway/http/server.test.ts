@@ -98,11 +98,14 @@ async function gateway(
     ...options,
     limits,
     serve: sessions.serve,
+    answerModern: noModern,
     onWarning: (warning) => sessions.warnings.push(warning),
   })
   running.push(server)
   return { url: server.url, server, sessions }
 }
+
+const noModern = () => Promise.reject(new RpcError(-32601, 'no such method'))
 
 const initialize = (params: JsonObject = {}) =>
   JSON.stringify({
@@ -114,7 +117,7 @@ const initialize = (params: JsonObject = {}) =>
 
 describe('who may talk to the gateway', () => {
   it('refuses to be open to others without a token', async () => {
-    const options = { serve: () => undefined, onWarning: () => undefined }
+    const options = { serve: () => undefined, answerModern: noModern, onWarning: () => undefined }
     await expect(
       startHttpServer({ ...options, host: '0.0.0.0', authentication: { kind: 'none' } }),
     ).rejects.toMatchObject({ code: 'open_gateway', place: 'address 0.0.0.0' })
@@ -134,6 +137,7 @@ describe('who may talk to the gateway', () => {
         port,
         authentication: { kind: 'none' },
         serve: () => undefined,
+        answerModern: noModern,
         onWarning: () => undefined,
       }),
     ).rejects.toMatchObject({ code: 'listen', place: `address 127.0.0.1:${port}` })
@@ -335,14 +339,6 @@ describe('sessions', () => {
     expect([answer.status, answer.headers['mcp-session-id']]).toEqual([200, undefined])
     expect(answer.json()).toMatchObject({ id: 0, error: { code: -32602 } })
     expect(sessions.notifications).toEqual(['closed'])
-  })
-
-  it('sends a client of the discovery era back to initialize', async () => {
-    const { url } = await gateway()
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: {} })
-    const answer = await send(url, { body, headers: { 'mcp-protocol-version': '2026-07-28' } })
-    expect(answer.status).toBe(200)
-    expect(answer.json()).toMatchObject({ id: 'probe', error: { code: -32601 } })
   })
 
   it('refuses a revision that it does not serve', async () => {

@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { ConfigError } from '../../errors.js'
 import { REFUSALS, type Refusal, refuse, sendJson, unauthorized } from './answers.js'
 import { type Authentication, type Authenticator, authenticator, type Principal } from './authentication.js'
-import { corsHeaders, PREFLIGHT_HEADERS } from './cors.js'
+import { corsHeaders, preflightHeaders } from './cors.js'
 import { type HostRules, hostAllowed, isLoopback, originAllowed } from './hosts.js'
 import { HTTP_LIMITS, type HttpLimits } from './limits.js'
 import { accepts } from './media.js'
+import { InFlight, isModernHeader, type ModernAnswerer } from './modern-post.js'
 import { type Endpoint, findSession, handlePost, isRefusal } from './post.js'
 import { SessionTable } from './session-table.js'
-import type { HttpSessionTransport } from './session-transport.js'
+import { type HttpSessionTransport, SESSION_HEADER } from './session-transport.js'
 
 export interface HttpServerOptions {
   /** Default `127.0.0.1`. */
@@ -22,6 +23,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits>
   /** Starts serving a session. Called before the session's first message is delivered. */
   readonly serve: (transport: HttpSessionTransport, principal: Principal) => void
+  /** Answers a request of the modern era, which belongs to no session. */
+  readonly answerModern: ModernAnswerer
   /** Something failed that was no client's fault. */
   readonly onWarning: (warning: Error) => void
 }
@@ -49,7 +52,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   const gate: Gate = {
     rules: { allowedHosts: options.allowedHosts ?? [], allowedOrigins: options.allowedOrigins ?? [] },
     authenticate: authenticator(options.authentication),
-    endpoint: { limits, sessions, serve: options.serve },
+    endpoint: {
+      limits,
+      sessions,
+      serve: options.serve,
+      answerModern: options.answerModern,
+      modernInFlight: new InFlight(),
+    },
   }
   const server = createLimitedServer(limits, (request, response) => {
     handle(request, response, gate).catch((error: unknown) => {
@@ -84,7 +93,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, gate: 
   const path = (request.url ?? '').split('?', 1)[0]
   if (path === '/health' && request.method === 'GET') return sendJson(response, 200, { status: 'ok' })
   if (path !== ENDPOINT) return refuse(response, REFUSALS.path)
-  if (request.method === 'OPTIONS') return preflight(response)
+  if (request.method === 'OPTIONS') return preflight(request, response)
   const principal = await gate.authenticate(authorization)
   if (principal === undefined) return refuse(response, unauthorized(authorization !== undefined))
   const refusal = await handleMethod(request, response, principal, gate.endpoint)
@@ -98,6 +107,7 @@ async function handleMethod(
   endpoint: Endpoint,
 ): Promise<Refusal | undefined> {
   if (request.method === 'POST') return handlePost(request, response, principal, endpoint)
+  if (isModernHeader(request) && request.headers[SESSION_HEADER] === undefined) return REFUSALS.modernMethod
   if (request.method === 'GET') return handleGet(request, response, principal, endpoint)
   if (request.method === 'DELETE') return handleDelete(request, response, principal, endpoint)
   return REFUSALS.method
@@ -129,8 +139,8 @@ async function handleDelete(
   return undefined
 }
 
-function preflight(response: ServerResponse): void {
-  response.writeHead(204, PREFLIGHT_HEADERS).end()
+function preflight(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(204, preflightHeaders(request.headers['access-control-request-headers'])).end()
 }
 
 function refuseOpenGateway(host: string, authentication: Authentication): void {

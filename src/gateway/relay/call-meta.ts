@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../protocol/index.js'
+import { type JsonObject, MODERN_META } from '../../protocol/index.js'
 
 /**
  * Members of a caller's `_meta` that speak of the caller's own host: ids of its sessions and threads, its account, its
@@ -37,8 +37,13 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 const RESERVED_PREFIXES = ['codex/', 'openai/', 'x-openai-', 'x-codex-', '_openai_', '_codex', 'codex_']
 
-/** Capabilities are told in the handshake; a caller's word for them would be taken for ours. */
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+/** What one hop says of itself: a caller's word for it would be taken for ours. */
+const OF_THE_HOP: ReadonlySet<string> = new Set([
+  MODERN_META.protocolVersion,
+  MODERN_META.clientInfo,
+  MODERN_META.clientCapabilities,
+  MODERN_META.logLevel,
+])
 
 /** The members of a caller's `_meta` that go on to a server, in their order; undefined when none is left. */
 export function outgoingMeta(meta: JsonObject | undefined): JsonObject | undefined {
@@ -48,7 +53,5 @@ export function outgoingMeta(meta: JsonObject | undefined): JsonObject | undefin
 }
 
 function isReserved(member: string): boolean {
-  return (
-    RESERVED.has(member) || member === CAPABILITIES || RESERVED_PREFIXES.some((prefix) => member.startsWith(prefix))
-  )
+  return RESERVED.has(member) || OF_THE_HOP.has(member) || RESERVED_PREFIXES.some((prefix) => member.startsWith(prefix))
 }

@@ -1,6 +1,6 @@
 import type { ClientProfile, ReadyClient, ServerStatus } from '../../connections/index.js'
 import { compareKeys, displayKey } from '../../identity/index.js'
-import type { JsonObject } from '../../protocol/index.js'
+import type { JsonObject, JsonValue } from '../../protocol/index.js'
 import { isObject } from './params.js'
 
 /** MCP Apps: the one extension whose methods are the ones that the gateway relays anyway. */
@@ -11,11 +11,19 @@ const INSTRUCTIONS_OF_ONE = 8_000
 const INSTRUCTIONS = 32_000
 
 /** What the servers of a client's thread are told about it: the client's own words. */
-export function profileOf(params: JsonObject): ClientProfile {
+export function profileOf({ clientInfo, capabilities, clientCapabilities }: Introducing): ClientProfile {
+  const declared = capabilities ?? clientCapabilities
   return {
-    clientInfo: isObject(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '' },
-    capabilities: isObject(params.capabilities) ? params.capabilities : {},
+    clientInfo: isObject(clientInfo) ? clientInfo : { name: 'unknown', version: '' },
+    capabilities: isObject(declared) ? declared : {},
   }
+}
+
+/** How clients introduce themselves: by the params of `initialize`, or by the envelope of each request. */
+interface Introducing {
+  readonly clientInfo?: JsonValue
+  readonly capabilities?: JsonValue
+  readonly clientCapabilities?: JsonValue
 }
 
 /** Whether this client shows apps, and so knows which tools are meant for them and not for its model. */
@@ -34,10 +42,14 @@ export interface Introduction {
 export function mergedIntroduction(servers: readonly ServerStatus[], version: string): Introduction {
   const instructions = instructionsOf(servers)
   return {
-    serverInfo: { name: 'reeve', title: 'Reeve', version },
+    serverInfo: reeveInfo(version),
     capabilities: capabilitiesOf(servers),
     ...(instructions !== undefined && { instructions }),
   }
+}
+
+export function reeveInfo(version: string): JsonObject {
+  return { name: 'reeve', title: 'Reeve', version }
 }
 
 /** One server in its own words. */

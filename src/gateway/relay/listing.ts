@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Listing } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
 import { type Collected, collect, failuresMeta, type OwnedItem } from './collect.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { optionalText } from './params.js'
@@ -18,11 +19,13 @@ export interface ListingShape {
 export class MergedListing {
   readonly #listing: Listing
   readonly #shape: ListingShape
+  readonly #form: ResultForm
   #collected: Collected | undefined
 
-  constructor(listing: Listing, shape: ListingShape) {
+  constructor(listing: Listing, shape: ListingShape, form: ResultForm) {
     this.#listing = listing
     this.#shape = shape
+    this.#form = form
   }
 
   async list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -32,11 +35,12 @@ export class MergedListing {
       collected.items.map((owned) => this.#item(owned)),
       cursor,
     )
-    return {
+    const listed = {
       ...failuresMeta(collected.failures),
       [this.#shape.member]: items.map((item) => item.wire),
       ...(nextCursor !== undefined && { nextCursor }),
     }
+    return this.#form.listed(listed, collected.cacheHint)
   }
 
   /** As last listed, or asked for now. */

@@ -6,11 +6,21 @@ import { invalidParams, requiredText } from './params.js'
 /** RFC 5424, least to most urgent. */
 const LEVELS: readonly unknown[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
+export function isLogLevel(level: string): boolean {
+  return LEVELS.includes(level)
+}
+
+/** Whether a message is as urgent as `least`. A level that nobody knows is never too low. */
+export function reaches(level: unknown, least: string): boolean {
+  const index = LEVELS.indexOf(level)
+  return index === -1 || index >= LEVELS.indexOf(least)
+}
+
 /** Log messages of all servers, down to the level that the client asked for. */
 export class LoggingRelay {
   readonly #thread: Thread
-  /** Index into LEVELS; nothing is left out until the client sets a level. */
-  #least = 0
+  /** Nothing is left out until the client sets a level. */
+  #least = 'debug'
 
   constructor(thread: Thread) {
     this.#thread = thread
@@ -18,10 +28,9 @@ export class LoggingRelay {
 
   async setLevel(params: JsonObject): Promise<JsonObject> {
     const level = requiredText(params, 'level')
-    const index = LEVELS.indexOf(level)
-    if (index === -1) throw invalidParams(`'level' must be one of ${LEVELS.join(', ')}`)
+    if (!isLogLevel(level)) throw invalidParams(`'level' must be one of ${LEVELS.join(', ')}`)
     await this.#thread.setLogLevel(level)
-    this.#least = index
+    this.#least = level
     return {}
   }
 
@@ -35,9 +44,7 @@ export class LoggingRelay {
     return { ...params, logger: typeof logger === 'string' ? `${displayKey(key)}/${logger}` : displayKey(key) }
   }
 
-  /** A level that nobody knows is never too low. */
   wants({ level }: JsonObject): boolean {
-    const index = LEVELS.indexOf(level)
-    return index === -1 || index >= this.#least
+    return reaches(level, this.#least)
   }
 }

@@ -2,15 +2,18 @@ import type { FromServer } from '../../connections/index.js'
 import { RpcError } from '../../errors.js'
 import { type JsonObject, RPC } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
+import { type OwnedUri, qualifyUri } from '../uris.js'
 import { complete } from './completion.js'
 import { LoggingRelay } from './logging.js'
 import { PromptsRelay } from './prompts.js'
 import type { Relay } from './relay.js'
+import type { RelayOptions } from './relay-options.js'
 import { ResourcesRelay } from './resources.js'
 import { QUALIFIED } from './tool-presentation.js'
 import { ToolsRelay } from './tools.js'
 
-type Method = (params: JsonObject, options: CallOptions) => Promise<JsonObject>
+type Method = (params: JsonObject, options: RelayOptions) => Promise<JsonObject>
 
 /** All servers behind one: names and URIs tell whose they are. */
 export class MergedRelay implements Relay {
@@ -19,11 +22,11 @@ export class MergedRelay implements Relay {
   readonly #logging: LoggingRelay
   readonly #methods: ReadonlyMap<string, Method>
 
-  constructor(thread: Thread) {
+  constructor(thread: Thread, form: ResultForm) {
     this.thread = thread
-    const tools = new ToolsRelay(thread, QUALIFIED)
-    const prompts = new PromptsRelay(thread)
-    const resources = new ResourcesRelay(thread)
+    const tools = new ToolsRelay(thread, QUALIFIED, form)
+    const prompts = new PromptsRelay(thread, form)
+    const resources = new ResourcesRelay(thread, form)
     const logging = new LoggingRelay(thread)
     this.#resources = resources
     this.#logging = logging
@@ -37,15 +40,23 @@ export class MergedRelay implements Relay {
       ['resources/unsubscribe', (params, options) => resources.unsubscribe(params, options)],
       ['prompts/list', (params, options) => prompts.list(params, options)],
       ['prompts/get', (params, options) => prompts.get(params, options)],
-      ['completion/complete', (params, options) => complete(thread, { prompts, resources }, params, options)],
+      ['completion/complete', (params, options) => complete({ thread, prompts, resources, form }, params, options)],
       ['logging/setLevel', (params) => logging.setLevel(params)],
     ])
   }
 
-  async answer(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const handler = this.#methods.get(method)
     if (handler === undefined) throw new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}`)
     return handler(params, options)
+  }
+
+  ownerOf(uri: string, options: CallOptions): Promise<OwnedUri> {
+    return this.#resources.ownerOf(uri, options)
+  }
+
+  uriOf({ key, uri }: OwnedUri): string {
+    return qualifyUri(key, uri)
   }
 
   told({ key, method, params = {} }: FromServer): JsonObject | undefined {

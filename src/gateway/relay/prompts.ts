@@ -1,12 +1,15 @@
 import { readableName, type ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
 import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
 import type { Collected, OwnedItem } from './collect.js'
 import { qualifyPromptResult } from './content.js'
 import { MergedListing } from './listing.js'
 import { invalidParams, optionalObject, requiredText } from './params.js'
+import { callOptionsOf, type RelayOptions } from './relay-options.js'
+import { serverEra } from './server-era.js'
 
 export interface OwnedPrompt {
   readonly key: ServerKey
@@ -17,22 +20,25 @@ export interface OwnedPrompt {
 /** `prompts/*` of one client. A prompt's name is made like a tool's, and found by lookup, never taken apart. */
 export class PromptsRelay {
   readonly #thread: Thread
+  readonly #form: ResultForm
   readonly #prompts: MergedListing
   readonly #owners = new WeakMap<Collected, ReadonlyMap<string, OwnedPrompt>>()
 
-  constructor(thread: Thread) {
+  constructor(thread: Thread, form: ResultForm) {
     this.#thread = thread
-    this.#prompts = new MergedListing(thread.prompts, { member: 'prompts', present })
+    this.#form = form
+    this.#prompts = new MergedListing(thread.prompts, { member: 'prompts', present }, form)
   }
 
   list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     return this.#prompts.list(params, options)
   }
 
-  async get(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async get(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const { key, prompt } = await this.ownerOf(requiredText(params, 'name'), options)
     const given = optionalObject(params, 'arguments')
     const meta = outgoingMeta(optionalObject(params, '_meta'))
+    await options.onBound?.(key)
     const result = await this.#thread.prompts.get(
       {
         server: key.name,
@@ -41,9 +47,9 @@ export class PromptsRelay {
         ...(given && { arguments: given }),
         ...(meta && { _meta: meta }),
       },
-      { ...furtherParams(params, ['name', 'arguments']), ...options },
+      { ...furtherParams(params, ['name', 'arguments']), ...callOptionsOf(options) },
     )
-    return qualifyPromptResult(key, result)
+    return this.#form.relayed(serverEra(this.#thread, key), 'prompts/get', qualifyPromptResult(key, result))
   }
 
   /** The server and its own name of a prompt, in what was listed last, else in what is there now. */

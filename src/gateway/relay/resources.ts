@@ -1,6 +1,7 @@
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
 import { type OwnedUri, qualifyUri } from '../uris.js'
 import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
@@ -8,26 +9,26 @@ import type { OwnedItem } from './collect.js'
 import { qualifyContents, qualifyMember } from './content.js'
 import { MergedListing } from './listing.js'
 import { isObject, optionalObject, requiredText } from './params.js'
+import { callOptionsOf, type RelayOptions } from './relay-options.js'
 import { ownerOf } from './resource-owner.js'
+import { serverEra } from './server-era.js'
 
 /** `resources/*` of one client, under qualified URIs. */
 export class ResourcesRelay {
   readonly #thread: Thread
+  readonly #form: ResultForm
   readonly #resources: MergedListing
   readonly #templates: MergedListing
   /** What the client calls a subscribed resource, by its qualified URI: updates must come under the same name. */
   readonly #subscribedAs = new Map<string, string>()
 
-  constructor(thread: Thread) {
+  constructor(thread: Thread, form: ResultForm) {
     this.#thread = thread
-    this.#resources = new MergedListing(thread.resources, {
-      member: 'resources',
-      present: (owned) => present(owned, 'uri'),
-    })
-    this.#templates = new MergedListing(thread.resources.templates, {
-      member: 'resourceTemplates',
-      present: (owned) => present(owned, 'uriTemplate'),
-    })
+    this.#form = form
+    const resources = { member: 'resources', present: (owned: OwnedItem) => present(owned, 'uri') }
+    this.#resources = new MergedListing(thread.resources, resources, form)
+    const templates = { member: 'resourceTemplates', present: (owned: OwnedItem) => present(owned, 'uriTemplate') }
+    this.#templates = new MergedListing(thread.resources.templates, templates, form)
   }
 
   list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -38,26 +39,31 @@ export class ResourcesRelay {
     return this.#templates.list(params, options)
   }
 
-  async read(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async read(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const at = { ...selectorOf(owned), ...(meta && { _meta: meta }) }
-    const result = await this.#thread.resources.read(at, { ...furtherParams(params, ['uri']), ...options })
-    return qualifyContents(owned.key, result)
+    await options.onBound?.(owned.key)
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
+    const result = await this.#thread.resources.read(at, more)
+    const era = serverEra(this.#thread, owned.key)
+    return this.#form.relayed(era, 'resources/read', qualifyContents(owned.key, result))
   }
 
-  async subscribe(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async subscribe(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
     const qualified = qualifyUri(owned.key, owned.uri)
     // Before the answer: a first update can come earlier.
     this.#subscribedAs.set(qualified, requiredText(params, 'uri'))
-    await this.#thread.resources.subscribe(selectorOf(owned), { ...furtherParams(params, ['uri']), ...options })
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
+    await this.#thread.resources.subscribe(selectorOf(owned), more)
     return {}
   }
 
-  async unsubscribe(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async unsubscribe(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
-    await this.#thread.resources.unsubscribe(selectorOf(owned), { ...furtherParams(params, ['uri']), ...options })
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
+    await this.#thread.resources.unsubscribe(selectorOf(owned), more)
     this.#subscribedAs.delete(qualifyUri(owned.key, owned.uri))
     return {}
   }

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ReeveError } from '../../errors.js'
 import type { JsonObject } from '../../protocol/index.js'
-import type { CallOptions, Step, StepTool, Thread } from '../../threads/index.js'
+import type { Step, StepTool, Thread } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
 import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { invalidParams, optionalObject, optionalText, requiredText } from './params.js'
+import { callOptionsOf, type RelayOptions } from './relay-options.js'
+import { serverEra } from './server-era.js'
 import type { ToolPresentation } from './tool-presentation.js'
 
 /** What one step offers, by the names that the client knows. */
@@ -21,6 +24,7 @@ interface Offer {
 export class ToolsRelay {
   readonly #thread: Thread
   readonly #present: ToolPresentation
+  readonly #form: ResultForm
   /** As last listed to the client. */
   #shown: Offer | undefined
   /** The newest step taken, shared by the calls that run at the same time. */
@@ -28,9 +32,10 @@ export class ToolsRelay {
   /** The form that goes out of each definition, which is frozen, and the same object while it is unchanged. */
   readonly #listed = new WeakMap<JsonObject, ListedItem>()
 
-  constructor(thread: Thread, present: ToolPresentation) {
+  constructor(thread: Thread, present: ToolPresentation, form: ResultForm) {
     this.#thread = thread
     this.#present = present
+    this.#form = form
   }
 
   async list(params: JsonObject): Promise<JsonObject> {
@@ -42,15 +47,20 @@ export class ToolsRelay {
       [...offer.tools.values()].map((tool) => this.#item(tool)),
       cursor,
     )
-    return { tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
+    const listed = { tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
+    return this.#form.listed(listed, offer.step.cacheHint)
   }
 
-  async call(params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async call(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const name = requiredText(params, 'name')
     const meta = outgoingMeta(optionalObject(params, '_meta'))
-    const call = { ...furtherParams(params, ['name', 'arguments']), ...options, ...(meta && { _meta: meta }) }
-    const run = async ({ step }: Offer, tool: StepTool) =>
-      this.#present.result(tool.key, await step.callFlat(tool.flat, params.arguments, call))
+    const further = furtherParams(params, ['name', 'arguments'])
+    const call = { ...further, ...callOptionsOf(options), ...(meta && { _meta: meta }) }
+    const run = async ({ step }: Offer, { flat, key, definition }: StepTool) => {
+      await options.onBound?.(key, definition)
+      const result = await step.callFlat(flat, params.arguments, call)
+      return this.#form.relayed(serverEra(this.#thread, key), 'tools/call', this.#present.result(key, result))
+    }
     const offer = await (this.#newest ?? this.#renew())
     const tool = offer.tools.get(name)
     try {

@@ -1,11 +1,14 @@
 import type { FromServer } from '../../connections/index.js'
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
-import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
+import type { ServerSelector, Thread } from '../../threads/index.js'
+import type { ResultForm } from '../bridge/index.js'
+import type { OwnedUri } from '../uris.js'
 import { outgoingMeta } from './call-meta.js'
 import { LoggingRelay } from './logging.js'
 import { optionalObject } from './params.js'
 import type { Relay } from './relay.js'
+import { callOptionsOf, type RelayOptions } from './relay-options.js'
 import { UNCHANGED } from './tool-presentation.js'
 import { ToolsRelay } from './tools.js'
 
@@ -21,24 +24,36 @@ const UNBOUNDED: ReadonlySet<string> = new Set(['tasks/result'])
  */
 export class TransparentRelay implements Relay {
   readonly thread: Thread
+  readonly #key: ServerKey
+  readonly #form: ResultForm
   readonly #selector: ServerSelector
   readonly #tools: ToolsRelay
   readonly #logging: LoggingRelay
   readonly #onFault: (error: unknown) => void
 
-  constructor(thread: Thread, key: ServerKey, onFault: (error: unknown) => void) {
+  constructor(thread: Thread, key: ServerKey, form: ResultForm, onFault: (error: unknown) => void) {
     this.thread = thread
+    this.#key = key
+    this.#form = form
     this.#selector = { server: key.name, environment: key.environment }
-    this.#tools = new ToolsRelay(thread, UNCHANGED)
+    this.#tools = new ToolsRelay(thread, UNCHANGED, form)
     this.#logging = new LoggingRelay(thread)
     this.#onFault = onFault
   }
 
-  async answer(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     if (method === 'tools/list') return this.#tools.list(params)
     if (method === 'tools/call') return this.#tools.call(params, options)
     if (method === 'logging/setLevel') return this.#logging.setLevel(params)
     return this.#forward(method, params, options)
+  }
+
+  async ownerOf(uri: string): Promise<OwnedUri> {
+    return { key: this.#key, uri }
+  }
+
+  uriOf({ uri }: OwnedUri): string {
+    return uri
   }
 
   told({ method, params = {} }: FromServer): JsonObject | undefined {
@@ -52,13 +67,15 @@ export class TransparentRelay implements Relay {
       .catch(this.#onFault)
   }
 
-  async #forward(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
-    const { params: further, ...requestOptions } = options
+  async #forward(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
+    const { params: further, ...requestOptions } = callOptionsOf(options)
     const { _meta, ...rest } = params
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const { client } = await this.thread.client(this.#selector, options)
     const sent = { ...rest, ...further, ...(meta && { _meta: meta }) }
     const bound = UNBOUNDED.has(method) ? {} : { timeoutMs: REQUEST_TIMEOUT }
-    return client.request(method, sent, { ...bound, ...requestOptions })
+    await options.onBound?.(this.#key)
+    const result = await client.request(method, sent, { ...bound, ...requestOptions })
+    return this.#form.relayed(client.era, method, result)
   }
 }

@@ -131,7 +131,8 @@ export class StdioTransport implements Transport {
   }
 
   #deliver(message: JsonRpcMessage): void {
-    if (isRequest(message)) this.#unanswered.add(message.id)
+    // A stream of changes is answered when this side ends it, and so must not keep it open.
+    if (isRequest(message) && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id)
     this.onmessage?.(message, {})
     if (isNotification(message) && message.method === 'notifications/cancelled') {
       const id = message.params?.requestId as RequestId

@@ -35,8 +35,9 @@ export interface CallExtras {
   readonly onProgress?: (progress: unknown) => void
 }
 
-/** The verbs of an SDK client that both generations have, with one spelling. */
+/** The verbs of an SDK client that both generations and eras have, with one spelling. */
 export interface SdkClient extends AsyncDisposable {
+  readonly era: 'legacy' | 'modern'
   readonly instructions: string | undefined
   readonly server: { readonly name: string; readonly version: string } | undefined
   readonly capabilities: object | undefined
@@ -60,12 +61,15 @@ type CompleteParams = {
   argument: { name: string; value: string }
 }
 
+export const MODERN = '2026-07-28'
 const INFO = { name: 'e2e', version: '1.2.3', title: 'End to end' }
 const CAPABILITIES = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } }
 const ROOTS = { roots: [{ uri: 'file:///work', name: 'work' }] }
 const SAMPLE = { model: 'none', role: 'assistant' as const, content: { type: 'text' as const, text: 'sampled' } }
 
-export async function connectV2(target: Target, ears: Ears, mode: 'legacy' | 'auto' = 'legacy'): Promise<SdkClient> {
+export type Negotiation = 'legacy' | 'auto' | { readonly pin: string }
+
+export async function connectV2(target: Target, ears: Ears, mode: Negotiation = 'legacy'): Promise<SdkClient> {
   const client = new ClientV2(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode } })
   client.setRequestHandler('roots/list', async () => ROOTS)
   client.setRequestHandler('sampling/createMessage', async () => SAMPLE)
@@ -76,31 +80,62 @@ export async function connectV2(target: Target, ears: Ears, mode: 'legacy' | 'au
       ? new HttpV2(new URL(target.url), { requestInit: { headers: { authorization: `Bearer ${target.token}` } } })
       : new StdioV2({ command: target.command, args: [...target.args], env: target.env, stderr: 'ignore' })
   await client.connect(transport)
+  const verbs = client.getNegotiatedProtocolVersion() === MODERN ? await modernVerbs(client) : legacyVerbs(client)
   return {
+    ...verbs,
     instructions: client.getInstructions(),
     server: client.getServerVersion(),
     capabilities: client.getServerCapabilities(),
     listTools: async () => (await client.listTools()).tools,
     callTool: (name, args = {}, { signal, onProgress } = {}) =>
       client.callTool(
-        { name, arguments: args },
+        { name, arguments: args, ...verbs.metaOfCalls() },
         { ...(signal && { signal }), ...(onProgress && { onprogress: onProgress }) },
       ),
     listResources: async () => (await client.listResources()).resources,
     listTemplates: async () => (await client.listResourceTemplates()).resourceTemplates,
     read: async (uri) => (await client.readResource({ uri })).contents,
-    subscribe: (uri) => client.subscribeResource({ uri }),
-    unsubscribe: (uri) => client.unsubscribeResource({ uri }),
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: (name, args = {}) => client.getPrompt({ name, arguments: args }),
     complete: async (params) => (await client.complete(params)).completion,
-    setLevel: (level) => client.setLoggingLevel(level),
-    rootsChanged: () => client.sendRootsListChanged(),
-    ping: () => client.ping(),
     [Symbol.asyncDispose]: async () => {
       if (transport instanceof HttpV2) await transport.terminateSession()
       await client.close()
     },
+  }
+}
+
+interface EraVerbs extends Pick<SdkClient, 'era' | 'subscribe' | 'unsubscribe' | 'setLevel' | 'rootsChanged' | 'ping'> {
+  metaOfCalls(): { _meta?: Record<string, unknown> }
+}
+
+function legacyVerbs(client: ClientV2): EraVerbs {
+  return {
+    era: 'legacy',
+    metaOfCalls: () => ({}),
+    subscribe: (uri) => client.subscribeResource({ uri }),
+    unsubscribe: (uri) => client.unsubscribeResource({ uri }),
+    setLevel: (level) => client.setLoggingLevel(level),
+    rootsChanged: () => client.sendRootsListChanged(),
+    ping: () => client.ping(),
+  }
+}
+
+/** Hears of changed tools from the start, and of the whole log, as a legacy client does. */
+async function modernVerbs(client: ClientV2): Promise<EraVerbs> {
+  const streams = new Map<string, { close(): Promise<void> }>()
+  await client.listen({ toolsListChanged: true })
+  let level = 'debug'
+  return {
+    era: 'modern',
+    metaOfCalls: () => ({ _meta: { 'io.modelcontextprotocol/logLevel': level } }),
+    subscribe: async (uri) => streams.set(uri, await client.listen({ resourceSubscriptions: [uri] })),
+    unsubscribe: async (uri) => streams.get(uri)?.close(),
+    setLevel: async (next) => {
+      level = next
+    },
+    rootsChanged: () => Promise.reject(new Error('no such notification')),
+    ping: () => client.discover(),
   }
 }
 
@@ -116,6 +151,7 @@ export async function connectV1(target: Target, ears: Ears): Promise<SdkClient> 
       : new StdioV1({ command: target.command, args: [...target.args], env: target.env, stderr: 'ignore' })
   await client.connect(transport)
   return {
+    era: 'legacy',
     instructions: client.getInstructions(),
     server: client.getServerVersion(),
     capabilities: client.getServerCapabilities(),

@@ -1,0 +1,7 @@
+export { Bridge, type BridgedRequest, type BridgeOptions, type StartCall } from './bridge.js'
+export type { Conversation } from './conversation.js'
+export { uncovered } from './coverage.js'
+export { errorIn } from './error-form.js'
+export { LiveCall, missingCapability, type Turn } from './live-call.js'
+export { LEGACY_FORM, MODERN_FORM, type ResultForm } from './result-form.js'
+export type { WaitingClient } from './waiting-client.js'

@@ -1,0 +1,53 @@
+import type { CacheHint } from '../../connections/index.js'
+import { type Era, type JsonObject, MODERN_META } from '../../protocol/index.js'
+import { KEEP_NOTHING, readCacheHint } from '../../threads/index.js'
+import { isObject } from '../relay/params.js'
+
+/** How results look in the era of a client. */
+export interface ResultForm {
+  /** What a server of the era `server` answered to one request. */
+  relayed(server: Era, method: string, result: JsonObject): JsonObject
+  /** A listing that was made here, of several servers' answers. */
+  listed(result: JsonObject, hint: CacheHint): JsonObject
+}
+
+/** Results that say how long they may be kept (specification 2026-07-28, caching). */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+])
+
+/** Without what came with the modern era; a legacy server's own members of those names are as unknown as any. */
+export const LEGACY_FORM: ResultForm = Object.freeze({
+  relayed: (server: Era, method: string, result: JsonObject) =>
+    server === 'legacy' ? result : withoutModernMembers(method, result),
+  listed: (result: JsonObject) => result,
+})
+
+/** With a type, and where it matters with a hint; what a legacy server answered is complete and kept by nobody. */
+export const MODERN_FORM: ResultForm = Object.freeze({
+  relayed: (server: Era, method: string, result: JsonObject) => {
+    const resultType = server === 'modern' ? (result.resultType ?? 'complete') : 'complete'
+    if (!CACHEABLE.has(method) || resultType !== 'complete') return { ...result, resultType }
+    const hint = server === 'modern' ? readCacheHint(result) : undefined
+    return { ...result, resultType, ...(hint ?? KEEP_NOTHING) }
+  },
+  listed: (result: JsonObject, hint: CacheHint) => ({ ...result, resultType: 'complete', ...hint }),
+})
+
+function withoutModernMembers(method: string, result: JsonObject): JsonObject {
+  const { resultType: _, ...kept } = result
+  if (CACHEABLE.has(method)) {
+    delete kept.ttlMs
+    delete kept.cacheScope
+  }
+  if (!isObject(kept._meta) || !Object.hasOwn(kept._meta, MODERN_META.serverInfo)) return kept
+  const { [MODERN_META.serverInfo]: __, ...meta } = kept._meta
+  if (Object.keys(meta).length > 0) return { ...kept, _meta: meta }
+  const { _meta, ...bare } = kept
+  return bare
+}

@@ -1,0 +1,75 @@
+import type { ClientProfile } from '../../connections/index.js'
+import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
+import type { Thread } from '../../threads/index.js'
+import { MODERN_FORM } from '../bridge/index.js'
+import { type FrontOptions, introduce, offered, openRelay, serverInfoOf } from '../front.js'
+import type { Introduction } from '../relay/handshake.js'
+import type { Relay } from '../relay/relay.js'
+import { ModernEars } from './ears.js'
+import { LogLevels } from './log-levels.js'
+import { ResourceSubscriptions } from './resource-subscriptions.js'
+
+/** One principal's thread for all its requests that say the same of their client. */
+export class ModernThread {
+  readonly openedAt = Date.now()
+  readonly profile: ClientProfile
+  readonly relay: Relay
+  readonly ears: ModernEars
+  readonly subscriptions: ResourceSubscriptions
+  readonly logLevels: LogLevels
+  /** Resolves when the thread is gone. */
+  readonly closed: Promise<void>
+  readonly #options: FrontOptions
+  #onClosed: () => void = () => undefined
+
+  private constructor(options: FrontOptions, profile: ClientProfile, relay: Relay, ears: ModernEars) {
+    const onFault = (error: unknown) => options.onWarning(error instanceof Error ? error : new Error(String(error)))
+    this.#options = options
+    this.profile = profile
+    this.relay = relay
+    this.ears = ears
+    this.subscriptions = new ResourceSubscriptions(relay.thread, onFault)
+    this.logLevels = new LogLevels(relay.thread, onFault)
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve
+    })
+  }
+
+  static async open(options: FrontOptions, profile: ClientProfile): Promise<ModernThread> {
+    const ears = new ModernEars()
+    const relay = await openRelay(options, profile, MODERN_FORM, ears)
+    ears.attach(relay)
+    return new ModernThread(options, profile, relay, ears)
+  }
+
+  get client(): { readonly info: JsonObject; readonly revision: string } {
+    return { info: this.profile.clientInfo, revision: MODERN_REVISION }
+  }
+
+  get thread(): Thread {
+    return this.relay.thread
+  }
+
+  /** Who answers. */
+  get serverInfo(): JsonObject {
+    return serverInfoOf(this.relay, this.#options)
+  }
+
+  /** What there is now, and who tells it; gives servers a moment to come up. */
+  introduction(): Promise<Introduction> {
+    return introduce(this.relay, this.#options)
+  }
+
+  /** The capabilities that hold now. */
+  capabilities(): Promise<JsonObject> {
+    return offered(this.relay, this.#options)
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.thread.close()
+    } finally {
+      this.#onClosed()
+    }
+  }
+}
