@@ -7,14 +7,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readStamp, stampOf } from './content-stamp.mjs'
 import { directLibsql } from './direct-libsql.mjs'
+import { pastTheDoor } from './past-the-door.mjs'
 import { runStep, StepFailedError } from './run-step.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const src = join(root, 'src')
 const dist = join(root, 'dist')
 const cache = join(root, '.cache')
 const SOURCES = [
   'src',
   'scripts/build.mjs',
+  'scripts/direct-libsql.mjs',
+  'scripts/past-the-door.mjs',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
@@ -105,7 +109,7 @@ async function bundleCli(fresh) {
       format: 'cjs',
       // Nobody sees a name of the listing: what fails there is done again by the other bundle.
       minify: true,
-      plugins: [directLibsql, besides('./run-process.js', './run-process.mjs')],
+      plugins: [pastTheDoor(src), directLibsql, besides('./run-process.js', './run-process.mjs')],
     })
     await bundle({
       ...shared,
@@ -113,7 +117,7 @@ async function bundleCli(fresh) {
       format: 'esm',
       splitting: true,
       outExtension: { '.js': '.mjs' },
-      plugins: [directLibsql],
+      plugins: [pastTheDoor(src), directLibsql],
       banner: { js: BANNER },
     })
   } catch (error) {
