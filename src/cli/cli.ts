@@ -47,6 +47,10 @@ export interface Cli {
   /** `--config`, in order, absolute. Empty: the user's and the trusted project's files. */
   readonly configFiles: readonly string[]
   readonly logLevel: LogLevel
+  /** `--private`, or `REEVE_NO_BROKER`: servers of this process's own, whatever broker runs. */
+  readonly isPrivate: boolean
+  /** The script that starts this command line, to start a broker with; absent where there is none to be started. */
+  readonly entry: string | undefined
   /** Fires at Ctrl-C, SIGTERM and SIGHUP; a verb then ends what it started and rejects or returns. */
   readonly signal: AbortSignal
 }
@@ -58,6 +62,7 @@ export interface CliWorld {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
+  readonly entry?: string
   readonly signal: AbortSignal
 }
 
@@ -68,6 +73,7 @@ export interface GlobalOptions {
   readonly home?: string
   readonly config?: readonly string[]
   readonly logLevel?: LogLevel
+  readonly private?: boolean
 }
 
 export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
@@ -96,8 +102,14 @@ export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
     color,
     configFiles: (options.config ?? []).map((file) => resolve(cwd, file)),
     logLevel: options.logLevel ?? 'warn',
+    isPrivate: options.private ?? isOn(env.REEVE_NO_BROKER),
+    entry: world.entry,
     signal: world.signal,
   })
+}
+
+function isOn(variable: string | undefined): boolean {
+  return variable !== undefined && variable !== '' && variable !== '0'
 }
 
 function takesColor(stream: { readonly isTTY?: boolean }, env: CliWorld['env']): boolean {

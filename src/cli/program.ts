@@ -24,6 +24,7 @@ export function declareProgram(world: CliWorld, outcome: Outcome): Command {
     .option('-q, --quiet', 'no progress and no notes')
     .option('--config <file>', 'configuration file instead of your own; repeatable', collect)
     .option('--home <dir>', "reeve's folder (default: $REEVE_HOME or ~/.reeve)")
+    .option('--private', 'servers of this process alone, not those of the broker ($REEVE_NO_BROKER=1)')
     .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: (text) => void world.stdout.write(text), writeErr: () => {} })

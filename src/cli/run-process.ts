@@ -1,3 +1,4 @@
+import { endProcess } from './end-process.js'
 import { watchInterruption } from './interruption.js'
 import { main } from './main.js'
 
@@ -21,10 +22,10 @@ export async function runProcess(process: NodeJS.Process): Promise<never> {
     stdin: process.stdin,
     env: process.env,
     cwd: process.cwd(),
+    ...(process.argv[1] !== undefined && { entry: process.argv[1] }),
     signal: interruption.signal,
   })
-  await Promise.all([drained(process.stdout), drained(process.stderr)])
-  process.exit(interruption.exitCode() ?? code)
+  return endProcess(process, interruption.exitCode() ?? code)
 }
 
 /** Nothing is in order any more: what runs is killed when the process exits. Without Node's dump of the bundle's text. */
@@ -32,12 +33,4 @@ function endByDefect(process: NodeJS.Process, error: unknown): never {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`error: this is a defect of reeve, please report it: ${text}\n`)
   process.exit(1)
-}
-
-function drained(stream: NodeJS.WriteStream): Promise<void> {
-  if (stream.writableLength === 0 || stream.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    stream.once('close', resolve)
-    stream.write('', () => resolve())
-  })
 }

@@ -1,4 +1,6 @@
+import type { ServerKey } from '../identity/index.js'
 import type { Reeve, ServerSelector, Thread, ThreadEvent, ThreadOptions } from '../reeve.js'
+import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
 import { oneLine } from './printable.js'
@@ -18,37 +20,71 @@ export async function openRuntime(cli: Cli): Promise<OpenedRuntime> {
   const reeve = await Reeve.open({ home, configFiles, cwd, env })
   tellProblems(cli, reeve.problems)
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
-  const incomplete = reeve.problems.some(({ severity }) => severity === 'error')
-  return { reeve, incomplete, [Symbol.asyncDispose]: () => reeve.close() }
+  return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }
 }
 
-export type SessionOptions = Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'>
+/** A thread for a verb, wherever it lives. */
+interface OpenedThread extends AsyncDisposable {
+  readonly thread: Thread
+  readonly incomplete: boolean
+}
+
+export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'> {
+  /** Servers that are started for this alone, whatever the broker runs. */
+  readonly fresh?: boolean
+}
 
 /**
- * Opens a runtime with one thread, hands the thread to `use`, and ends every server again, whatever happens. `only`
- * restricts it to the servers that the verb needs; the others are not started.
+ * Opens a thread and hands it to `use`: in the broker, whose servers stay up for the next one, or in a runtime of this
+ * process, which ends every server again whatever happens. `only` restricts it to the servers that the verb needs; the
+ * others are not started.
  *
  * @returns what `use` gives, but never 0 when part of the configuration could not be used
  */
 export async function withThread(
   cli: Cli,
-  options: SessionOptions,
+  { fresh = false, ...options }: SessionOptions,
   use: (thread: Thread) => Promise<number>,
 ): Promise<number> {
-  const [runtime, log] = await Promise.all([openRuntime(cli), openLog(cli)])
-  await using opened = runtime
+  const given: ThreadOptions = { naming: 'readable', appTools: true, ...options }
+  await using opened = (fresh ? undefined : await inBroker(cli, given)) ?? (await inThisProcess(cli, given))
+  const code = await use(opened.thread)
+  return opened.incomplete && code === 0 ? 1 : code
+}
+
+async function inBroker(cli: Cli, options: ThreadOptions): Promise<OpenedThread | undefined> {
+  const session = await openRemoteSession(cli, options, (keys) => checkSelectors(keys, options))
+  if (session === undefined) return undefined
+  const { thread, problems } = session
+  return { thread, incomplete: isIncomplete(problems), [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() }
+}
+
+async function inThisProcess(cli: Cli, options: ThreadOptions): Promise<OpenedThread> {
+  const [opened, log] = await Promise.all([openRuntime(cli), openLog(cli)])
   const onEvent = (event: ThreadEvent): void => {
     logEvent(log, event)
     options.onEvent?.(event)
   }
-  const keys = opened.reeve.servers.map(({ key }) => key)
-  for (const selector of options.only ?? []) selectKey(keys, selector)
-  await using thread = await opened.reeve.startThread(
-    { naming: 'readable', appTools: true, ...options, onEvent },
-    cli.signal,
-  )
-  const code = await use(thread)
-  return opened.incomplete && code === 0 ? 1 : code
+  try {
+    checkSelectors(
+      opened.reeve.servers.map(({ key }) => key),
+      options,
+    )
+    const thread = await opened.reeve.startThread({ ...options, onEvent }, cli.signal)
+    return { thread, incomplete: opened.incomplete, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  } catch (error) {
+    await opened[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Told here, an unknown name comes with the closest one. */
+function checkSelectors(keys: readonly ServerKey[], { only = [] }: ThreadOptions): void {
+  for (const selector of only) selectKey(keys, selector)
+}
+
+function isIncomplete(problems: Reeve['problems']): boolean {
+  return problems.some(({ severity }) => severity === 'error')
 }
 
 /**

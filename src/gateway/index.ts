@@ -1,3 +1,4 @@
+export * from './broker/index.js'
 export { LATEST_REVISION, SERVED_REVISIONS } from './eras.js'
 export type { Authentication, Authenticator, Principal } from './http/authentication.js'
 export { HTTP_LIMITS, type HttpLimits } from './http/limits.js'

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ROOT } from './peers.js'
-import { type Command, type Program, startProgram } from './program.js'
+import { type Command, type Program, startProgram, succeed } from './program.js'
 
 export interface GatewayUnderTest extends AsyncDisposable {
   /** The endpoint that `reeve serve --http` printed. */
   readonly url: string
   readonly token: string
-  /** The gateway as a program, for clients that start one themselves: the same servers, a process of its own. */
+  /** The gateway as a program, for clients that start one themselves: the same servers, run by the home's broker. */
   readonly stdio: Command
 }
 
@@ -27,22 +27,27 @@ export async function startGateway(servers: object): Promise<GatewayUnderTest> {
   const tokenFile = join(folder, 'token')
   await writeFile(config, JSON.stringify(servers))
   await writeFile(tokenFile, TOKEN, { mode: 0o600 })
-  const reeve = [REEVE, '--home', join(folder, 'home'), '--config', config, 'serve']
+  const reeve = [REEVE, '--home', join(folder, 'home'), '--config', config]
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
-  const http = { command: process.execPath, args: [...reeve, '--http', '127.0.0.1:0', '--token-file', tokenFile] }
+  const http = {
+    command: process.execPath,
+    args: [...reeve, 'serve', '--http', '127.0.0.1:0', '--token-file', tokenFile],
+  }
   const program = startProgram(http, { env, cwd: folder })
   const close = async () => {
     program.child.kill('SIGTERM')
     const grace = setTimeout(() => program.child.kill('SIGKILL'), STOP_MS)
     await program.exited.finally(() => clearTimeout(grace))
     await program[Symbol.asyncDispose]()
+    // Clients that start the gateway themselves have their servers in the home's broker.
+    await succeed({ command: process.execPath, args: [...reeve, 'broker', 'stop'] }, { env, cwd: folder })
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   try {
     return {
       url: await endpointOf(program),
       token: TOKEN,
-      stdio: { command: process.execPath, args: [...reeve, '--stdio'] },
+      stdio: { command: process.execPath, args: [...reeve, 'serve', '--stdio'] },
       [Symbol.asyncDispose]: close,
     }
   } catch (error) {

@@ -28,6 +28,11 @@ export function echo(...args: string[]): ServerEntry {
   return { command: process.execPath, args: [ECHO, ...args] }
 }
 
+/** What the command line of a test sees. Servers are its own: a broker would outlive it. */
+export function cliEnvironment(folder: string): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: folder, REEVE_HOME: folder, REEVE_NO_BROKER: '1' }
+}
+
 /** A home of the test's own, and the built command line run in it. */
 export interface CliHome extends AsyncDisposable {
   readonly folder: string
@@ -53,7 +58,7 @@ export async function cliHome(servers: Readonly<Record<string, ServerEntry>> = {
   const start = (args: readonly string[], options: RunOptions = {}): Program => {
     const program = startProgram(
       { command: process.execPath, args: [options.script === undefined ? REEVE : join(ROOT, options.script), ...args] },
-      { cwd: folder, env: { PATH: process.env.PATH ?? '', HOME: folder, REEVE_HOME: folder, ...options.env } },
+      { cwd: folder, env: { ...cliEnvironment(folder), ...options.env } },
     )
     running.push(program)
     return program

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isRunning } from '../fixtures/stdio/running.js'
-import { buildCli, type CliHome, cliHome, echo, printed, reeveCommand } from './built-cli.js'
+import { buildCli, type CliHome, cliEnvironment, cliHome, echo, printed, reeveCommand } from './built-cli.js'
 import { connectV2 } from './gateway/sdk-clients.js'
 
 beforeAll(buildCli)
@@ -129,7 +129,7 @@ describe('reeve serve --stdio', () => {
   it('serves an SDK client that starts it', async () => {
     await using home = await cliHome({ notes: echo() })
     const { command, args } = reeveCommand('serve', '--stdio')
-    const env = { PATH: process.env.PATH ?? '', HOME: home.folder, REEVE_HOME: home.folder }
+    const env = cliEnvironment(home.folder)
     await using client = await connectV2({ kind: 'stdio', command, args, env }, ears())
     expect((await client.callTool('notes__add', { a: 1, b: 2 })).structuredContent).toEqual({ sum: 3 })
   })

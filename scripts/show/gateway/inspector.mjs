@@ -36,6 +36,8 @@ export async function inspector() {
     console.log(table([['Inspector 2.12.0 over', 'tools/list', 'tools/call everything__echo'], ...rows]))
   } finally {
     await started.stop()
+    // What the Inspector started over stdio has its servers there.
+    await succeed([...REEVE, 'broker', 'stop'], { env, cwd: home })
     await rm(home, { recursive: true, force: true, maxRetries: 5 })
   }
 }

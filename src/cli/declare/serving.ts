@@ -19,6 +19,12 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--env <id>', 'the environment of the server')
     .action(verb(() => import('../verbs/status.js')))
   program
+    .command('broker')
+    .description('status | stop | run')
+    .argument('<action>', "look at the process that runs this home's servers, end it, or be it")
+    .option('--idle <seconds>', 'run: how long it stays without a client (default: 300)')
+    .action(verb(() => import('../verbs/broker.js')))
+  program
     .command('doctor')
     .description('name every problem, where it is and how to mend it')
     .argument('[name]', 'one server only')

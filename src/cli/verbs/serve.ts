@@ -2,6 +2,8 @@ import { join, resolve } from 'node:path'
 import type { Authentication, GatewaySessionOptions, HttpServing } from '../../gateway/index.js'
 import { packageVersion } from '../../protocol/index.js'
 import type { Reeve } from '../../reeve.js'
+import { usesBroker } from '../broker/broker-of.js'
+import { serveFromBroker } from '../broker/serve-stdio.js'
 import type { Cli } from '../cli.js'
 import { type Log, logEvent, openLog } from '../log.js'
 import { oneLine } from '../printable.js'
@@ -24,6 +26,10 @@ export interface ServeOptions {
 /** Serves until the client leaves (stdio) or the process is told to stop (HTTP). */
 export async function run(cli: Cli, options: ServeOptions): Promise<number> {
   checkOptions(options)
+  if (options.stdio && usesBroker(cli)) {
+    const code = await serveFromBroker(cli, options)
+    if (code !== undefined) return code
+  }
   const [runtime, log] = await Promise.all([openRuntime(cli), openLog(cli)])
   await using opened = runtime
   const gateway = gatewayOptions(opened.reeve, log, options)
@@ -42,14 +48,14 @@ function checkOptions({ stdio, http, token, tokenFile }: ServeOptions): void {
 type Gateway = GatewaySessionOptions & { readonly signals: readonly [] }
 
 async function overStdio(cli: Cli, gateway: Gateway): Promise<void> {
-  const { serveStdio } = await import('../../gateway/index.js')
+  const { serveStdio } = await import('../serving/endpoints.js')
   if (cli.stdin.isTTY) cli.err.line('waiting for an MCP client on stdin; Ctrl-D ends')
   await using serving = await serveStdio(gateway)
   await Promise.race([serving.closed, aborted(cli.signal)])
 }
 
 async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions, gateway: Gateway): Promise<void> {
-  const { serveHttp, loadOrCreateToken } = await import('../../gateway/index.js')
+  const { serveHttp, loadOrCreateToken } = await import('../serving/endpoints.js')
   const address = options.http === undefined ? DEFAULT_ADDRESS : addressFrom(options.http)
   const tokenFile = options.token
     ? resolve(cli.cwd, options.tokenFile ?? join(cli.home, 'run', 'gateway-token'))

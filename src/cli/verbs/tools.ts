@@ -3,7 +3,7 @@ import type { ServerSelector } from '../../threads/index.js'
 import { cachedTools, showCached } from '../cached-tools.js'
 import type { Cli } from '../cli.js'
 import { type EnvironmentOption, optionalSelector } from '../selection.js'
-import { withThread } from '../session.js'
+import { type SessionOptions, withThread } from '../session.js'
 import { failuresOf, reportFailures } from '../showing/failures.js'
 import { byServerAndName, type ListedTool, showTools } from '../showing/tool-list.js'
 
@@ -15,20 +15,20 @@ export interface ToolsOptions extends EnvironmentOption {
 /** Lists tools. A server that was seen before is not started: only those whose entry is new or has changed. */
 export async function run(cli: Cli, name: string | undefined, options: ToolsOptions): Promise<number> {
   const selector = optionalSelector(name, options)
-  if (options.refresh) return showStarted(cli, selector, selector === undefined ? undefined : [selector], [])
+  if (options.refresh) return showStarted(cli, selector, { fresh: true, ...(selector && { only: [selector] }) }, [])
   const cached = await cachedTools(cli, selector)
-  if (cached.missing.length > 0) return showStarted(cli, selector, cached.missing.map(exactly), cached.tools)
+  if (cached.missing.length > 0) return showStarted(cli, selector, { only: cached.missing.map(exactly) }, cached.tools)
   return showCached(cli, cached)
 }
 
-/** Starts `only` (or all) and shows their tools among those that are known already. */
+/** Starts these servers (or all) and shows their tools among those that are known already. */
 function showStarted(
   cli: Cli,
   selector: ServerSelector | undefined,
-  only: readonly ServerSelector[] | undefined,
+  servers: Pick<SessionOptions, 'only' | 'fresh'>,
   known: readonly ListedTool[],
 ): Promise<number> {
-  return withThread(cli, { ...(only !== undefined && { only }), enforceRequired: false }, async (thread) => {
+  return withThread(cli, { ...servers, enforceRequired: false }, async (thread) => {
     cli.err.progress('asking the servers')
     if (selector !== undefined) await thread.client(selector, { signal: cli.signal })
     const { tools } = await thread.step({ wait: 'all', signal: cli.signal })

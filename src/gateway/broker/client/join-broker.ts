@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConfigProblem } from '../../../config/index.js'
 import { BrokerError, CancelledError, ReeveError } from '../../../errors.js'
+import type { ServerKey } from '../../../identity/index.js'
 import type { JsonObject } from '../../../protocol/index.js'
 import { type BrokerPlace, brokerPlace } from '../place.js'
 import { errorFrom } from '../wire/error-line.js'
@@ -34,6 +35,8 @@ export interface JoinedBroker {
   readonly problems: readonly ConfigProblem[]
   /** What is wrong with the state folder, already dealt with. */
   readonly warnings: readonly string[]
+  /** Of all servers, disabled ones included. */
+  readonly keys: readonly ServerKey[]
 }
 
 /**
@@ -103,7 +106,7 @@ async function enter({ lines, proof, socket }: GreetedBroker, { hello, env }: Jo
   }
 }
 
-function toldBy({ welcome }: JsonObject): Pick<JoinedBroker, 'problems' | 'warnings'> {
+function toldBy({ welcome }: JsonObject): Omit<JoinedBroker, 'socket'> {
   if (welcome === undefined) throw new BrokerError('broker_refused', 'the broker did not say welcome')
   return fromWire(welcome)
 }

@@ -30,6 +30,9 @@ const BROKER_VARIABLES = [
   'USERPROFILE',
 ]
 
+/** Tells a broker that its starter waits for a word on descriptor 3. */
+const STARTED = 'REEVE_BROKER_STARTED'
+
 /** Milliseconds after which somebody who said that he starts a broker is not believed any more. */
 const BELIEVED_MS = 15_000
 
@@ -93,7 +96,7 @@ export class BrokerStarter implements Disposable {
     const [program, ...args] = process.platform === 'win32' ? command : ['/bin/sh', '-c', '"$@" &', 'sh', ...command]
     const child = spawn(program, args, {
       cwd: this.#place.folder,
-      env: Object.fromEntries(BROKER_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+      env: { ...brokerVariables(env), [STARTED]: '1' },
       stdio: ['ignore', log, log, 'pipe'],
       detached: true,
       windowsHide: true,
@@ -125,6 +128,15 @@ export class BrokerStarter implements Disposable {
       place: this.#place.log,
     })
   }
+}
+
+function brokerVariables(env: BrokerCommand['env']): Record<string, string> {
+  return Object.fromEntries(
+    BROKER_VARIABLES.flatMap((name) => {
+      const value = env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 /** Whoever wrote the file has died, or was too long about it. */

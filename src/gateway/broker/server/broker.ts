@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { reapOrphans } from '../../../environments/index.js'
 import { BrokerError, ClosedError, ReeveError } from '../../../errors.js'
 import type { JsonObject } from '../../../protocol/index.js'
+import type { Reeve } from '../../../reeve.js'
 import { loadOrCreateToken } from '../../http/token.js'
 import { type BrokerPlace, brokerPlace } from '../place.js'
 import { errorLine } from '../wire/error-line.js'
@@ -228,9 +229,13 @@ export class Broker {
   }
 }
 
-/** What a client is told with its session: what is wrong with its configuration and with the state. */
-function welcomeOf({ problems, warnings }: { problems: readonly object[]; warnings: readonly Error[] }): JsonObject {
-  return toWire({ problems, warnings: warnings.map(({ message }) => message) })
+/** What a client is told with its session: its servers, and what is wrong with its configuration and the state. */
+function welcomeOf({ servers, problems, warnings }: Reeve): JsonObject {
+  return toWire({
+    problems,
+    warnings: warnings.map(({ message }) => message),
+    keys: servers.map(({ key }) => key),
+  })
 }
 
 function messageOf(error: unknown): string {

@@ -35,6 +35,7 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
   const startThread = (given: ThreadOptions, signal?: AbortSignal): Promise<Thread> =>
     reeve.startThread(
       {
+        sharing: 'shared',
         ...given,
         onEvent: (event) => {
           logEvent(log, event)

@@ -28,7 +28,7 @@ export interface WorkspaceVisit {
 
 export interface WorkspacesOptions {
   readonly home: string
-  /** Milliseconds that a workspace without clients is kept, for the next one. */
+  /** Milliseconds that a server, and a workspace, without clients is kept for the next one. */
   readonly keptMs: number
   readonly onWarning: (warning: Error) => void
 }
@@ -109,7 +109,7 @@ export class Workspaces {
     identity: string,
     { configFiles, cwd, env }: { configFiles: readonly string[]; cwd: string; env: Variables },
   ): Workspace {
-    const opening = Reeve.open({ home: this.#options.home, configFiles, cwd, env })
+    const opening = Reeve.open({ home: this.#options.home, configFiles, cwd, env, idleMs: this.#options.keptMs })
     const workspace: Workspace = { configFiles, cwd, opening, reeve: undefined, visitors: 0, emptied: undefined }
     this.#open.set(identity, workspace)
     opening.then(

@@ -11,9 +11,8 @@ import { Conversation } from './conversation.js'
 import { STAYS_OPEN, unreachableAnswer } from './repeating.js'
 
 export interface BridgeOptions {
-  /** Where the client's bytes come from and go to. */
-  readonly input: Readable
-  readonly output: Writable
+  /** Where the client's bytes come from and go to. Default: this process's stdin and stdout. */
+  readonly streams?: { readonly input: Readable; readonly output: Writable }
   /** Past the handshake. */
   readonly socket: Socket
   /** Joins a broker again after the last one ended. `resumed` counts from 1. */
@@ -48,7 +47,7 @@ const HELD_BYTES = LIMITS.stdioLine
  *
  * @example
  * ```ts
- * const end = await bridgeStdio({ input: process.stdin, output: process.stdout, socket, rejoin, onNote: console.error })
+ * const end = await bridgeStdio({ socket, rejoin, onNote: console.error })
  * ```
  */
 export function bridgeStdio(options: BridgeOptions): Promise<BridgeEnd> {
@@ -57,6 +56,8 @@ export function bridgeStdio(options: BridgeOptions): Promise<BridgeEnd> {
 
 class Bridge {
   readonly #options: BridgeOptions
+  readonly #input: Readable
+  readonly #output: Writable
   readonly #conversation = new Conversation()
   readonly #fromClient: LineSplitter
   #link: Link
@@ -68,6 +69,8 @@ class Bridge {
 
   constructor(options: BridgeOptions) {
     this.#options = options
+    this.#input = options.streams?.input ?? process.stdin
+    this.#output = options.streams?.output ?? process.stdout
     this.#link = { kind: 'open', socket: options.socket }
     this.#fromClient = new LineSplitter({
       limit: LIMITS.stdioLine,
@@ -78,13 +81,14 @@ class Bridge {
   }
 
   run(): Promise<BridgeEnd> {
-    const { input, output, socket, signal } = this.#options
+    const { socket, signal } = this.#options
     const ended = new Promise<BridgeEnd>((resolve) => {
       this.#end = resolve
     })
     this.#listen(socket)
-    input.on('data', this.#onInput).on('end', this.#onInputEnd).on('close', this.#onInputEnd).on('error', this.#onGone)
-    output.on('error', this.#onGone).on('drain', this.#onDrain)
+    this.#input.on('end', this.#onInputEnd).on('close', this.#onInputEnd).on('error', this.#onGone)
+    this.#input.on('data', this.#onInput)
+    this.#output.on('error', this.#onGone).on('drain', this.#onDrain)
     const onAbort = () => this.#finish('aborted')
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
@@ -125,13 +129,13 @@ class Bridge {
   #hold(frame: ClientFrame): void {
     this.#held.push(frame)
     this.#heldBytes += frame.line.length
-    if (this.#heldBytes > HELD_BYTES) this.#options.input.pause()
+    if (this.#heldBytes > HELD_BYTES) this.#input.pause()
     if (this.#link.kind === 'resting') void this.#join()
   }
 
   #send(socket: Socket, frame: ClientFrame): void {
     if (!this.#conversation.sending(frame)) return
-    if (!socket.write(Buffer.concat([frame.line, LF]))) this.#options.input.pause()
+    if (!socket.write(Buffer.concat([frame.line, LF]))) this.#input.pause()
   }
 
   /** Takes a broker's frames until it ends. */
@@ -160,7 +164,7 @@ class Bridge {
         }
       })
       .on('drain', () => {
-        if (this.#heldBytes <= HELD_BYTES) this.#options.input.resume()
+        if (this.#heldBytes <= HELD_BYTES) this.#input.resume()
       })
       .on('end', gone)
       .on('close', gone)
@@ -177,7 +181,7 @@ class Bridge {
   }
 
   #tell(socket: Socket | undefined, text: Buffer | string): void {
-    if (!this.#options.output.write(text)) socket?.pause()
+    if (!this.#output.write(text)) socket?.pause()
   }
 
   /** What stays open (streams) goes on with the next broker, so this one is left without a word about it. */
@@ -233,7 +237,7 @@ class Bridge {
     this.#listen(socket)
     for (const frame of held) this.#send(socket, frame)
     for (const line of this.#conversation.news()) this.#tell(socket, `${line}\n`)
-    this.#options.input.resume()
+    this.#input.resume()
     if (this.#clientLeft) this.#sayLeaving(socket)
   }
 
@@ -257,8 +261,8 @@ class Bridge {
     if (link.kind === 'ended') return
     this.#link = { kind: 'ended' }
     if (link.kind === 'open' || link.kind === 'leaving') link.socket.destroy()
-    this.#options.input.pause()
-    this.#options.input.off('data', this.#onInput)
+    this.#input.pause()
+    this.#input.off('data', this.#onInput)
     this.#end(end)
   }
 }
