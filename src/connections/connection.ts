@@ -1,6 +1,6 @@
 import type { EffectiveServer } from '../catalog/index.js'
-import { NotConnectedError, SessionExpiredError } from '../errors.js'
-import type { JsonObject } from '../protocol/index.js'
+import { NotConnectedError, RpcError, SessionExpiredError } from '../errors.js'
+import { type JsonObject, MODERN_RPC } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import { ActiveTime } from './active-time.js'
 import { Attribution } from './attribution.js'
@@ -68,6 +68,7 @@ export class Connection {
   readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
+  #marking: Promise<boolean> | undefined
 
   constructor(options: ConnectionOptions) {
     const { server, timers, random, keep } = options
@@ -137,7 +138,9 @@ export class Connection {
     { origin, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
     const send = async (sentMethod: string, sent: JsonObject | undefined) => {
-      const result = await runOperation(this.#host, sentMethod, sent, options, { origin, route })
+      const result = await this.#marked(sentMethod, () =>
+        runOperation(this.#host, sentMethod, sent, options, { origin, route }),
+      )
       this.#lifecycle.keeper.note(sentMethod, sent)
       return result
     }
@@ -164,6 +167,27 @@ export class Connection {
       const next = await this.#lifecycle.renewed(session)
       await next.notify(method, params)
     }
+  }
+
+  /**
+   * After a complaint of mismatched headers the tools are listed anew, for which arguments are mirrored may have changed.
+   * False for any other error: then a repetition is of no use.
+   */
+  async remarked(error: unknown): Promise<boolean> {
+    if (!(error instanceof RpcError) || error.rpcCode !== MODERN_RPC.headerMismatch) return false
+    if (this.#lifecycle.keeper.current?.era !== 'modern') return false
+    this.#marking ??= this.#relist('tools').finally(() => {
+      this.#marking = undefined
+    })
+    await this.#marking
+    return true
+  }
+
+  /** Lists anew, in the background, what is out of date by the server's own word and would not be told of. */
+  refreshExpired(): void {
+    const session = this.#lifecycle.keeper.current
+    if (session === undefined) return
+    for (const part of this.offer.takeExpired()) if (!session.announces(part)) this.#relister.changed(part)
   }
 
   /** Ends a startup under way, and the wait for a restart. A connection that is up stays up. */
@@ -202,6 +226,15 @@ export class Connection {
     await this.offer.merge('prompts', prompts)
   }
 
+  async #marked(method: string, send: () => Promise<JsonObject>): Promise<JsonObject> {
+    try {
+      return await send()
+    } catch (error) {
+      if (method !== 'tools/call' || !(await this.remarked(error))) throw error
+      return send()
+    }
+  }
+
   async #relist(part: InventoryPart): Promise<boolean> {
     // Said during a startup, it may concern a page that was listed before.
     const outcome = await this.settled()
@@ -210,6 +243,7 @@ export class Connection {
     const context: ListingContext = {
       key: this.server.key,
       handshake: outcome.handshake,
+      overHttp: this.server.config.transport.type !== 'stdio',
       send: (method, params) =>
         runOperation(this.#host, method, params, { signal, timeoutMs: LISTING_TIMEOUT }, undefined),
       warn: (warning) => this.#warnings.add(warning),

@@ -1,3 +1,4 @@
+export { KEEP_NOTHING, narrowestHint, readCacheHint } from './cache-hint.js'
 export type { CaptureOptions } from './capture-wait.js'
 export type { CapturedServer } from './captured.js'
 export type { EraMemory, RememberedEra } from './eras/memory.js'

@@ -1,10 +1,13 @@
 import { ProtocolViolationError, ReeveError, RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, RPC } from '../protocol/index.js'
+import { narrowestHint, readCacheHint } from './cache-hint.js'
+import { mirroredTools } from './eras/mirrored-tools.js'
 import { deepFreeze } from './freeze.js'
 import type { Inventory } from './inventory.js'
-import { LISTS, listAllPages, type SendList } from './listing.js'
+import { LISTS, type Listed, type ListMethod, listAllPages, type SendList } from './listing.js'
 import type { Handshake } from './negotiate.js'
+import type { CacheHint } from './types.js'
 import { wellFormedItems, wellFormedTools } from './well-formed.js'
 
 /** What a `list_changed` can be about. Resources bring their templates along. */
@@ -14,24 +17,36 @@ export interface ListingContext {
   readonly key: ServerKey
   readonly handshake: Handshake
   readonly send: SendList
+  /** The server is reached over HTTP. */
+  readonly overHttp: boolean
   readonly warn: (warning: ReeveError) => void
   /** Ask also for what the server does not declare: it said itself that this changed. */
   readonly evenUndeclared?: boolean
 }
 
+type CachedList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
 /** Members of the inventory that one listing fills in. Frozen. */
-export type InventoryMembers = Pick<Inventory, 'tools' | 'toolListMeta' | 'resources' | 'resourceTemplates' | 'prompts'>
+export type InventoryMembers = Pick<Inventory, CachedList | 'toolListMeta'> & {
+  /** For each list that was asked for; undefined where nothing was said. */
+  readonly cacheHints?: Readonly<Partial<Record<CachedList, CacheHint | undefined>>>
+}
 
 /**
  * The tools, all pages. A server that does not declare tools is asked all the same, for there are some that forget it;
  * there method-not-found means that it has none.
  */
-export async function listTools(context: ListingContext): Promise<Pick<Inventory, 'tools' | 'toolListMeta'>> {
+export async function listTools(
+  context: ListingContext,
+): Promise<Pick<InventoryMembers, 'tools' | 'toolListMeta' | 'cacheHints'>> {
+  const { key, handshake } = context
   try {
-    const { items, meta } = await listAllPages(context.send, LISTS.tools)
-    const tools = wellFormedTools(items, context.key)
+    const { items, meta, hint } = await list(context, LISTS.tools)
+    const wellFormed = wellFormedTools(items, key)
+    const mirrors = handshake.era === 'modern' && context.overHttp
+    const tools = mirrors ? mirroredTools(wellFormed, key) : wellFormed
     for (const warning of tools.warnings) context.warn(warning)
-    return deepFreeze({ tools: tools.items, ...(meta && { toolListMeta: meta }) })
+    return deepFreeze({ tools: tools.items, ...(meta && { toolListMeta: meta }), cacheHints: { tools: hint } })
   } catch (error) {
     if (declares(context.handshake, 'tools') || !isMethodNotFound(error)) throw error
     return Object.freeze({ tools: Object.freeze([]) })
@@ -41,19 +56,26 @@ export async function listTools(context: ListingContext): Promise<Pick<Inventory
 /** Resources and their templates. Empty where the server declares none; a listing that fails is a warning. */
 export async function listResources(
   context: ListingContext,
-): Promise<Pick<Inventory, 'resources' | 'resourceTemplates'>> {
+): Promise<Pick<InventoryMembers, 'resources' | 'resourceTemplates' | 'cacheHints'>> {
   if (!isAsked(context, 'resources')) return Object.freeze({})
   const [resources, resourceTemplates] = await Promise.all([
     listOrWarn(context, 'resources', 'resources'),
     listOrWarn(context, 'resourceTemplates', 'resources'),
   ])
-  return deepFreeze({ ...(resources && { resources }), ...(resourceTemplates && { resourceTemplates }) })
+  return deepFreeze({
+    ...(resources && { resources: resources.items }),
+    ...(resourceTemplates && { resourceTemplates: resourceTemplates.items }),
+    cacheHints: {
+      ...(resources && { resources: resources.hint }),
+      ...(resourceTemplates && { resourceTemplates: resourceTemplates.hint }),
+    },
+  })
 }
 
-export async function listPrompts(context: ListingContext): Promise<Pick<Inventory, 'prompts'>> {
+export async function listPrompts(context: ListingContext): Promise<Pick<InventoryMembers, 'prompts' | 'cacheHints'>> {
   if (!isAsked(context, 'prompts')) return Object.freeze({})
   const prompts = await listOrWarn(context, 'prompts', 'prompts')
-  return deepFreeze({ ...(prompts && { prompts }) })
+  return deepFreeze({ ...(prompts && { prompts: prompts.items, cacheHints: { prompts: prompts.hint } }) })
 }
 
 /** One part, as a `list_changed` asks for it. */
@@ -62,24 +84,44 @@ export function listPart(part: InventoryPart, context: ListingContext): Promise<
   return part === 'resources' ? listResources(context) : listPrompts(context)
 }
 
+interface ListedItems {
+  readonly items: readonly JsonObject[]
+  readonly hint: CacheHint | undefined
+}
+
 async function listOrWarn(
   context: ListingContext,
   what: 'resources' | 'resourceTemplates' | 'prompts',
   capability: 'resources' | 'prompts',
-): Promise<readonly JsonObject[] | undefined> {
-  const list = LISTS[what]
+): Promise<ListedItems | undefined> {
+  const method = LISTS[what]
   try {
-    const { items } = await listAllPages(context.send, list)
-    const kept = wellFormedItems(items, context.key, list.member)
+    const { items, hint } = await list(context, method)
+    const kept = wellFormedItems(items, context.key, method.member)
     for (const warning of kept.warnings) context.warn(warning)
-    return kept.items
+    return { items: kept.items, hint }
   } catch (error) {
     // Servers that declare resources often have no templates, and say so with method-not-found.
-    if (what === 'resourceTemplates' && isMethodNotFound(error)) return []
+    if (what === 'resourceTemplates' && isMethodNotFound(error)) return { items: [], hint: undefined }
     if (!declares(context.handshake, capability) && isMethodNotFound(error)) return undefined
-    context.warn(listingFailed(context.key, list.method, error))
+    context.warn(listingFailed(context.key, method.method, error))
     return undefined
   }
+}
+
+/** All pages, and what a modern server says of keeping them. */
+async function list(
+  { send, handshake }: ListingContext,
+  method: ListMethod,
+): Promise<Listed & { readonly hint: CacheHint | undefined }> {
+  const hints: (CacheHint | undefined)[] = []
+  const listed = await listAllPages(async (name, params) => {
+    const result = await send(name, params)
+    hints.push(readCacheHint(result))
+    return result
+  }, method)
+  const isKnown = handshake.era === 'modern' && hints.some((hint) => hint !== undefined)
+  return { ...listed, hint: isKnown ? narrowestHint(hints) : undefined }
 }
 
 /** Names the listing that failed, and why. */

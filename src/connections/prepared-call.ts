@@ -3,8 +3,10 @@ import { TransportClosedError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Connection } from './connection.js'
+import { withoutMarks } from './eras/mirrored-tools.js'
 import type { Lease } from './lease.js'
 import type { Seat } from './seat.js'
+import { sameDefinition } from './tool-catalog.js'
 import type { RequestOptions } from './types.js'
 
 /** Milliseconds of a tool call where nothing else is said. */
@@ -39,6 +41,8 @@ export interface CallRunOptions extends RequestOptions {
   readonly prepare?: () => Promise<CallPayload>
 }
 
+type Matches = (current: JsonObject) => boolean
+
 /** The right to call a tool as it was bound, on one connection. */
 interface HeldTool {
   isOf(connection: Connection): boolean
@@ -52,9 +56,9 @@ interface HeldTool {
 export class PreparedCall {
   readonly binding: CallBinding
   readonly #lease: Lease
-  readonly #matches: (current: JsonObject) => boolean
+  readonly #matches: Matches
 
-  constructor(binding: CallBinding, lease: Lease, matches: (current: JsonObject) => boolean) {
+  constructor(binding: CallBinding, lease: Lease, matches: Matches) {
     this.binding = Object.freeze({ ...binding })
     this.#lease = lease
     this.#matches = matches
@@ -72,25 +76,29 @@ export class PreparedCall {
   async run(payload: CallPayload, options: CallRunOptions = {}): Promise<JsonObject> {
     const over = this.#lease.hold()
     try {
-      return await this.#runOnce(payload, options)
+      return await this.#runOnce(payload, options, this.#matches)
     } catch (error) {
-      if (!(error instanceof TransportClosedError) || error.sent) throw error
-      // The server was gone before the call left: once more, against what the restarted one offers.
-      return await this.#runOnce(payload, options)
+      const matches = await this.#onceMore(error)
+      if (matches === undefined) throw error
+      return await this.#runOnce(payload, options, matches)
     } finally {
       over()
     }
   }
 
-  async #runOnce(payload: CallPayload, { prepare, timeoutMs, apart, ...options }: CallRunOptions): Promise<JsonObject> {
+  async #runOnce(
+    payload: CallPayload,
+    { prepare, timeoutMs, apart, ...options }: CallRunOptions,
+    matches: Matches,
+  ): Promise<JsonObject> {
     const { signal } = options
     const lease = this.#lease
     if (lease.connection.state.state !== 'ready') await lease.ready(signal)
-    let held = await this.#hold(lease.connection, signal)
+    let held = await this.#hold(lease.connection, matches, signal)
     try {
       const params = this.#params(prepare === undefined ? payload : await prepare())
       const send = async ({ connection, route }: Seat, given: AbortSignal) => {
-        if (!held.isOf(connection)) held = await this.#hold(connection, given)
+        if (!held.isOf(connection)) held = await this.#hold(connection, matches, given)
         return connection.call(route, params, { ...options, signal: given })
       }
       // Whoever waits for a turn must not keep a new list of tools waiting.
@@ -101,8 +109,18 @@ export class PreparedCall {
     }
   }
 
-  async #hold(connection: Connection, signal: AbortSignal | undefined): Promise<HeldTool> {
-    const lease = await connection.offer.catalog.lease(this.binding.tool, this.#matches, signal)
+  /** What the tool has to match when the call is tried once more; undefined when it is not. */
+  async #onceMore(error: unknown): Promise<Matches | undefined> {
+    // The server was gone before the call left: against what the restarted one offers.
+    if (error instanceof TransportClosedError) return error.sent ? undefined : this.#matches
+    // Which arguments are mirrored for those on the way is no matter of what the tool does.
+    if (!(await this.#lease.connection.remarked(error))) return undefined
+    const bare = withoutMarks(this.binding.definition)
+    return (current) => this.#matches(current) || sameDefinition(bare, withoutMarks(current))
+  }
+
+  async #hold(connection: Connection, matches: Matches, signal: AbortSignal | undefined): Promise<HeldTool> {
+    const lease = await connection.offer.catalog.lease(this.binding.tool, matches, signal)
     let held = true
     return {
       isOf: (other) => held && other === connection,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ServerKey } from '../identity/index.js'
 import type { Inventory } from './inventory.js'
 import { type InventoryMembers, type InventoryPart, type ListingContext, listPart } from './inventory-listing.js'
+import { lifetimeOf, PART_MEMBERS, withMembers } from './inventory-parts.js'
 import type { Timers } from './timers.js'
 import { ToolCatalog } from './tool-catalog.js'
 
@@ -15,10 +16,14 @@ export interface OfferListener {
 export class ServerOffer {
   readonly catalog: ToolCatalog
   readonly #listener: OfferListener
+  readonly #timers: Timers
+  /** When each part was listed last, or was to be. */
+  readonly #listedAt = new Map<InventoryPart, number>()
   #inventory: Inventory | undefined
 
   constructor(key: ServerKey, timers: Timers, listener: OfferListener) {
     this.catalog = new ToolCatalog(key, timers)
+    this.#timers = timers
     this.#listener = listener
   }
 
@@ -32,6 +37,7 @@ export class ServerOffer {
     const before = this.#inventory
     const toolsChanged = await this.catalog.publish(inventory.tools)
     this.#inventory = inventory
+    for (const part of PARTS) this.#listedAt.set(part, this.#timers.now())
     this.#listener.onPublished(inventory)
     return [
       ...(toolsChanged ? (['tools'] as const) : []),
@@ -49,35 +55,49 @@ export class ServerOffer {
     }
   }
 
+  /**
+   * The parts whose time ran out. Each is told once for each time that it was listed. A server that gives no time, or
+   * none at all, is not asked again and again.
+   */
+  takeExpired(): readonly InventoryPart[] {
+    const inventory = this.#inventory
+    if (inventory === undefined) return []
+    const now = this.#timers.now()
+    const expired = PARTS.filter((part) => {
+      const lifetime = lifetimeOf(part, inventory) ?? 0
+      return lifetime > 0 && now - (this.#listedAt.get(part) ?? now) >= lifetime
+    })
+    for (const part of expired) this.#listedAt.set(part, now)
+    return expired
+  }
+
   /** Takes the members of one part into the inventory. */
   async merge(part: InventoryPart, members: Partial<InventoryMembers>): Promise<boolean> {
     const before = this.#inventory
     if (before === undefined) return false
-    const merged = Object.freeze({ ...before, ...members })
+    const merged = withMembers(before, { tools: before.tools }, members)
+    this.#listedAt.set(part, this.#timers.now())
     const changed =
       part === 'tools' && members.tools !== undefined
         ? await this.catalog.publish(members.tools)
         : differs(part, before, merged)
-    if (!changed || this.#inventory === undefined) return false
     // Another part may have been published while the catalog waited for its calls.
-    this.#inventory = Object.freeze({ ...this.#inventory, ...members })
+    const { tools } = this.#inventory ?? before
+    this.#inventory = withMembers(this.#inventory ?? before, { tools }, members)
+    if (!changed) return false
     this.#listener.onPublished(this.#inventory)
     this.#listener.onChanged(part)
     return true
   }
 }
 
-const MEMBERS = {
-  tools: ['tools'],
-  resources: ['resources', 'resourceTemplates'],
-  prompts: ['prompts'],
-} as const satisfies Record<InventoryPart, readonly (keyof Inventory)[]>
+const PARTS = ['tools', 'resources', 'prompts'] as const
 
 /** The parts of two inventories that differ. */
 export function differingParts(a: Inventory | undefined, b: Inventory | undefined): readonly InventoryPart[] {
-  return (['tools', 'resources', 'prompts'] as const).filter((part) => differs(part, a, b))
+  return PARTS.filter((part) => differs(part, a, b))
 }
 
 function differs(part: InventoryPart, a: Inventory | undefined, b: Inventory | undefined): boolean {
-  return MEMBERS[part].some((member) => !isDeepStrictEqual(a?.[member], b?.[member]))
+  return PART_MEMBERS[part].some((member) => !isDeepStrictEqual(a?.[member], b?.[member]))
 }

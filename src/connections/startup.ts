@@ -15,6 +15,7 @@ import {
   listResources,
   listTools,
 } from './inventory-listing.js'
+import { withMembers } from './inventory-parts.js'
 import type { SendList } from './listing.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
@@ -167,13 +168,14 @@ async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSig
     session.request(method, params, { signal, timeoutMs: LISTING_TIMEOUT })
   const send = withFirstTools(request, opened.firstTools)
   const warnings: ReeveError[] = []
-  const context: ListingContext = { key, handshake, send, warn: (warning) => warnings.push(warning) }
-  const aside = listAside({ key, handshake, send })
+  const overHttp = recipe.server.config.transport.type !== 'stdio'
+  const context: ListingContext = { key, handshake, send, overHttp, warn: (warning) => warnings.push(warning) }
+  const aside = listAside({ key, handshake, send, overHttp })
   const tools = await listTools(context)
   const inTime = await within(recipe.timers, SIDE_LISTING_PATIENCE, aside)
   return {
     ...opened,
-    inventory: Object.freeze({ ...inventoryHead(handshake), ...tools, ...inTime?.resources, ...inTime?.prompts }),
+    inventory: withMembers(inventoryHead(handshake), tools, inTime?.resources, inTime?.prompts),
     warnings: [...warnings, ...(inTime?.warnings ?? [])],
     late: inTime === undefined ? aside : undefined,
   }

@@ -1,0 +1,354 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ManagerOptions } from '../../src/connections/index.js'
+import { serverKey } from '../../src/identity/index.js'
+import type { JsonObject } from '../../src/protocol/index.js'
+import { PROFILE } from '../fixtures/connections/harness.js'
+import { became, RealConnections, remote, textOf } from '../fixtures/connections/real-servers.js'
+import { answer, type ModernServer, startModernServer, TOOL } from '../fixtures/http/modern-server.js'
+import { startServer } from '../fixtures/http/server.js'
+
+const DOCS = serverKey('docs')
+
+describe('a modern server over HTTP', () => {
+  let connections: RealConnections
+  let options: Partial<ManagerOptions>
+  const stop: (() => Promise<unknown>)[] = []
+  beforeEach(() => {
+    options = {}
+  })
+  afterEach(async () => {
+    await connections[Symbol.asyncDispose]()
+    await Promise.all(stop.splice(0).map((close) => close()))
+  })
+
+  const up = async (server: { readonly url: string; close(): Promise<unknown> }) => {
+    stop.push(() => server.close())
+    connections = await RealConnections.open(options)
+    connections.manager.replace([remote('docs', server.url)])
+    await connections.manager.capture({ wait: 'all' })
+    return connections.manager.captureOne(DOCS)
+  }
+
+  it('is spoken to without handshake, session, stream or goodbye', async () => {
+    const server = await startModernServer()
+    const { client, prepareCall } = await up(server)
+    expect(client).toMatchObject({ era: 'modern', protocolVersion: '2026-07-28', serverInfo: { name: 'strict' } })
+    await prepareCall('echo').run({ arguments: { n: 1 } })
+    await client?.notify('notifications/roots/list_changed')
+    await connections.manager.close()
+    expect(server.received.map(({ http, rpc }) => `${http} ${rpc}`)).toEqual([
+      'POST server/discover',
+      'POST tools/list',
+      'POST tools/call',
+    ])
+    for (const { headers } of server.received) {
+      expect(headers).toMatchObject({ 'mcp-protocol-version': '2026-07-28' })
+      expect(headers).not.toHaveProperty('mcp-session-id')
+    }
+  })
+
+  it('reads in the headers what is called, whatever its name', async () => {
+    const server = await startModernServer(
+      {
+        'resources/read': (turn) => answer(turn, { contents: [] }),
+        'prompts/get': (turn) => answer(turn, { messages: [] }),
+        'completion/complete': (turn) => answer(turn, { completion: { values: [] } }),
+      },
+      { tools: () => [{ ...TOOL, name: 'grüße\n' }] },
+    )
+    const { client, prepareCall } = await up(server)
+    await prepareCall('grüße\n').run({})
+    await client?.request('resources/read', { uri: 'file:///ä b' })
+    await client?.request('prompts/get', { name: '=?base64?eA==?=' })
+    await client?.request('completion/complete', { ref: { type: 'ref/prompt', name: 'x' } })
+    expect(server.requests.slice(2).map(({ headers }) => [headers['mcp-method'], headers['mcp-name']])).toEqual([
+      ['tools/call', `=?base64?${Buffer.from('grüße\n').toString('base64')}?=`],
+      ['resources/read', `=?base64?${Buffer.from('file:///ä b').toString('base64')}?=`],
+      ['prompts/get', `=?base64?${Buffer.from('=?base64?eA==?=').toString('base64')}?=`],
+      ['completion/complete', undefined],
+    ])
+  })
+
+  const marked = (header: string): JsonObject => ({
+    name: 'query',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        region: { type: 'string', 'x-mcp-header': header },
+        deep: { type: 'object', properties: { dry: { type: 'boolean', 'x-mcp-header': 'Dry' } } },
+      },
+    },
+  })
+
+  it('finds marked arguments in headers too', async () => {
+    const server = await startModernServer({}, { tools: () => [marked('Region')] })
+    const { prepareCall, client } = await up(server)
+    await prepareCall('query').run({ arguments: { region: 'us west', deep: { dry: false } } })
+    await client?.request('tools/call', { name: 'query', arguments: { region: null } })
+    const [first, second] = server.requestsOf('tools/call')
+    expect(first?.headers).toMatchObject({ 'mcp-param-region': 'us west', 'mcp-param-dry': 'false' })
+    expect(Object.keys(second?.headers ?? {}).filter((name) => name.startsWith('mcp-param'))).toEqual([])
+  })
+
+  it('loses the tools alone whose marks are invalid, each with its name', async () => {
+    const broken = marked('not a header name')
+    const server = await startModernServer({}, { tools: () => [TOOL, { ...broken, name: 'broken' }] })
+    const { tools } = await up(server)
+    expect(tools.map(({ name }) => name)).toEqual(['echo'])
+    const warnings = connections.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+    expect(warnings).toEqual([expect.stringMatching(/tool 'broken' is left out: x-mcp-header is no header name/)])
+  })
+
+  describe('that marks other arguments by now', () => {
+    /** Wants this header with every call. */
+    const wanting = async (header: () => string, tools: () => JsonObject[]): Promise<ModernServer> =>
+      startModernServer(
+        {
+          'tools/call': (turn) => {
+            const { headers } = turn.request
+            if (headers[`mcp-param-${header().toLowerCase()}`] === undefined) {
+              turn.error(-32020, `Header mismatch: Mcp-Param-${header()} is missing`, 400)
+            } else answer(turn, { content: [{ type: 'text', text: 'done' }] })
+          },
+        },
+        { tools },
+      )
+
+    it('is listed again, and the call made once more with the new headers', async () => {
+      let header = 'Region'
+      const server = await wanting(
+        () => header,
+        () => [marked(header)],
+      )
+      const { prepareCall, client } = await up(server)
+      const call = prepareCall('query')
+      header = 'Area'
+      expect(textOf(await call.run({ arguments: { region: 'x' } }))).toBe('done')
+      expect(server.requestsOf('tools/list')).toHaveLength(2)
+      header = 'Zone'
+      const raw = client?.request('tools/call', { name: 'query', arguments: { region: 'x' } })
+      expect(textOf((await raw) ?? {})).toBe('done')
+      expect(server.requestsOf('tools/call')).toHaveLength(4)
+    })
+
+    it('is asked no third time', async () => {
+      const server = await wanting(
+        () => 'Never',
+        () => [marked('Region')],
+      )
+      const { prepareCall } = await up(server)
+      await expect(prepareCall('query').run({ arguments: { region: 'x' } })).rejects.toMatchObject({ rpcCode: -32020 })
+      expect(server.requestsOf('tools/call')).toHaveLength(2)
+      expect(server.requestsOf('tools/list')).toHaveLength(2)
+    })
+
+    it('refuses the call when the tool changed in more than that', async () => {
+      let tool = marked('Region')
+      const server = await wanting(
+        () => 'Area',
+        () => [tool],
+      )
+      const { prepareCall } = await up(server)
+      tool = { ...marked('Area'), description: 'Deletes everything' }
+      await expect(prepareCall('query').run({ arguments: { region: 'x' } })).rejects.toMatchObject({
+        code: 'stale_catalog',
+      })
+      expect(server.requestsOf('tools/call')).toHaveLength(1)
+    })
+  })
+
+  it('that ends its stream before the answer fails the call at once, and is not asked for the rest', async () => {
+    const server = await startModernServer({
+      'tools/call': ({ stream, event, response }) => {
+        stream()
+        event({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } }, { id: 'e1', retry: 1 })
+        response.end()
+      },
+    })
+    const { prepareCall } = await up(server)
+    await expect(prepareCall('echo').run({}, { timeoutMs: 60_000 })).rejects.toMatchObject({
+      code: 'transport_closed',
+      sent: true,
+      message: expect.stringContaining('ended before the answer'),
+    })
+    expect(server.of('GET')).toEqual([])
+  })
+
+  it('learns of a cancelled call by the end of its stream alone', async () => {
+    let closed: Promise<void> = Promise.resolve()
+    let begun = () => {}
+    const isBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const server = await startModernServer({
+      'tools/call': ({ stream, response }) => {
+        stream()
+        closed = new Promise((resolve) => response.once('close', resolve))
+        begun()
+      },
+    })
+    const { prepareCall } = await up(server)
+    const abort = new AbortController()
+    const call = prepareCall('echo').run({}, { signal: abort.signal })
+    call.catch(() => {})
+    await isBegun
+    abort.abort()
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' })
+    await closed
+    expect(server.rpcs()).not.toContain('notifications/cancelled')
+  })
+
+  it('that asks by a request of its own gets no answer, and is named', async () => {
+    const server = await startModernServer({
+      'tools/call': ({ stream, event, message, response }) => {
+        stream()
+        event({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: {} })
+        event({ jsonrpc: '2.0', id: message.id, result: { content: [] } })
+        response.end()
+      },
+    })
+    const asked: string[] = []
+    options = {
+      onRequest: async ({ method }) => {
+        asked.push(method)
+        return {}
+      },
+    }
+    const { prepareCall } = await up(server)
+    await prepareCall('echo').run({})
+    const warning = await connections.event((event) => event.type === 'warning')
+    expect(warning).toMatchObject({ message: expect.stringContaining('asked elicitation/create by a request') })
+    await connections.manager.close()
+    expect(asked).toEqual([])
+    expect(server.received.filter(({ rpc }) => rpc === undefined)).toEqual([])
+  })
+
+  it('gets every member of a request, and every member of its result comes back', async () => {
+    const result = {
+      resultType: 'complete',
+      content: [
+        { type: 'hologram', beams: [1, { deep: null }] },
+        { type: 'text', text: 'ä', 'x-own': true },
+      ],
+      structuredContent: [1, 'two', null],
+      vendor: { kept: { as: 'it is' } },
+      _meta: { 'com.example/x': [[]] },
+    }
+    const server = await startModernServer({ 'tools/call': (turn) => turn.result(result) })
+    const { client } = await up(server)
+    const params = {
+      name: 'echo',
+      arguments: { n: 1 },
+      unheard: { of: [0] },
+      _meta: { traceparent: '00-1', 'v/x': {} },
+    }
+    expect(await client?.request('tools/call', params)).toEqual(result)
+    const [seen] = server.requestsOf('tools/call')
+    expect(seen?.params).toMatchObject(params)
+    expect(Object.keys((seen?.params._meta as JsonObject) ?? {})).toEqual([
+      'traceparent',
+      'v/x',
+      'io.modelcontextprotocol/protocolVersion',
+      'io.modelcontextprotocol/clientInfo',
+      'io.modelcontextprotocol/clientCapabilities',
+    ])
+  })
+
+  it('hears the wanted log level with each later request, or another one for a single request', async () => {
+    const server = await startModernServer({}, { capabilities: { tools: {}, logging: {} } })
+    const { client } = await up(server)
+    const call = (how = {}) => client?.request('tools/call', { name: 'echo' }, how)
+    await call()
+    expect(await client?.request('logging/setLevel', { level: 'warning' })).toEqual({})
+    expect(await client?.request('ping', {})).toEqual({})
+    await call()
+    await call({ logLevel: 'debug' })
+    const levels = server
+      .requestsOf('tools/call')
+      .map(({ params }) => (params._meta as JsonObject)['io.modelcontextprotocol/logLevel'])
+    expect(levels).toEqual([undefined, 'warning', 'debug'])
+    expect(server.rpcs()).not.toContain('logging/setLevel')
+    expect(server.rpcs()).not.toContain('ping')
+  })
+
+  it('that became a legacy one is spoken to as such, without losing the request', async () => {
+    const first = await startModernServer()
+    const { client } = await up(first)
+    const port = Number(new URL(first.url).port)
+    await first.close()
+    const second = await startServer(
+      {
+        'tools/list': ({ error, message, result }) =>
+          message.params?._meta === undefined
+            ? result({ tools: [TOOL] })
+            : error(-32022, 'Unsupported protocol version', 400),
+      },
+      { port },
+    )
+    stop.push(() => second.close())
+    expect(await client?.request('tools/list', {})).toEqual({ tools: [TOOL] })
+    expect(second.rpcs()).toContain('initialize')
+  })
+
+  it('is listed again when the time that it set has passed and nobody listens', async () => {
+    const server = await startModernServer({
+      'tools/list': (turn) => answer(turn, { tools: [TOOL], ttlMs: 1, cacheScope: 'public' }),
+    })
+    const { inventory } = await up(server)
+    expect(inventory?.cacheHints).toEqual({ tools: { ttlMs: 1, cacheScope: 'public' } })
+    await expect
+      .poll(async () => {
+        await connections.manager.capture()
+        return server.requestsOf('tools/list').length
+      })
+      .toBeGreaterThan(1)
+  })
+})
+
+describe('what a legacy HTTP server makes of the question for its era', () => {
+  it.each<[string, Parameters<typeof startServer>[0]]>([
+    ['500 and a page', { 'server/discover': ({ text }) => text(500, '<h1>Internal Server Error</h1>') }],
+    ['500 and an error', { 'server/discover': ({ error }) => error(-32603, 'boom', 500) }],
+    ['400 and an error without id', { 'server/discover': ({ error }) => error(-32000, 'no session', 400, null) }],
+    ['404', { 'server/discover': ({ text }) => text(404, 'nothing here') }],
+    ['a login page', { 'server/discover': ({ text }) => text(200, '<html>', { 'Content-Type': 'text/html' }) }],
+    ['unreadable JSON', { 'server/discover': ({ text }) => text(200, '{', { 'Content-Type': 'application/json' }) }],
+    ['nothing: it accepts it', { 'server/discover': ({ text }) => text(202) }],
+    ['a cut connection', { 'server/discover': ({ cut }) => cut() }],
+    [
+      'a stream that ends',
+      {
+        'server/discover': ({ stream, response }) => {
+          stream()
+          response.end()
+        },
+      },
+    ],
+  ])('%s: it gets its handshake', async (_what, routes) => {
+    await using server = await startServer(routes, { session: 's1' })
+    await using connections = await RealConnections.open()
+    connections.manager.replace([remote('docs', server.url)])
+    await connections.manager.capture({ wait: 'all' })
+    expect(connections.manager.statuses()).toMatchObject([{ status: 'connected', era: 'legacy' }])
+    expect(server.rpcs().slice(0, 3)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+  })
+
+  it('silence: it gets its handshake within the one deadline', async () => {
+    await using server = await startServer({ 'server/discover': () => {} })
+    await using connections = await RealConnections.open()
+    connections.manager.replace([remote('docs', server.url, { startupTimeoutMs: 900 })])
+    await connections.event(became('docs', 'ready'))
+    expect(connections.manager.statuses()).toMatchObject([{ era: 'legacy' }])
+  })
+
+  it('a wish for a login: it stays one', async () => {
+    await using server = await startServer({
+      'server/discover': ({ text }) => text(401, '', { 'WWW-Authenticate': 'Bearer realm="x"' }),
+    })
+    await using connections = await RealConnections.open({ profile: PROFILE })
+    connections.manager.replace([remote('docs', server.url)])
+    await connections.manager.capture({ wait: 'all' })
+    expect(connections.manager.statuses()).toMatchObject([{ status: 'authentication_required' }])
+    expect(server.rpcs()).toEqual(['server/discover'])
+  })
+})
