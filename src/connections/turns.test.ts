@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { RecordingRoute } from '../../test/fixtures/connections/harness.js'
+import { settle } from '../../test/fixtures/connections/manual-timers.js'
+import { gate } from '../../test/fixtures/connections/scripted-server.js'
+import type { ConnectionRoute } from './route.js'
+import { type Turn, Turns } from './turns.js'
+
+const A = new RecordingRoute()
+const B = new RecordingRoute()
+const C = new RecordingRoute()
+
+class Line {
+  exclusive = true
+  now = 0
+  quiet = gate()
+  pings = 0
+  readonly turns = new Turns(
+    () => this.exclusive,
+    () => {
+      this.pings += 1
+      return this.quiet.passed
+    },
+    () => this.now,
+  )
+  readonly went: string[] = []
+  readonly #held = new Map<string, Turn>()
+
+  take(name: string, route: ConnectionRoute, apart = false): boolean {
+    const turn = this.turns.take(route, apart)
+    if (turn !== undefined) this.#go(name, turn)
+    return turn !== undefined
+  }
+
+  queue(name: string, route: ConnectionRoute, apart = false): () => void {
+    const place = this.turns.queue(route, apart)
+    void place.turn.then((turn) => this.#go(name, turn))
+    return () => place.leave()
+  }
+
+  async done(name: string, unanswered = false): Promise<void> {
+    this.#held.get(name)?.done(unanswered)
+    await settle()
+  }
+
+  #go(name: string, turn: Turn): void {
+    this.went.push(name)
+    this.#held.set(name, turn)
+  }
+}
+
+describe('turns', () => {
+  it('let the requests of one holder run together and others wait until the last is over', async () => {
+    const line = new Line()
+    expect([line.take('a1', A), line.take('a2', A), line.take('b1', B)]).toEqual([true, true, false])
+    line.queue('b1', B)
+    await line.done('a1')
+    expect(line.went).toEqual(['a1', 'a2'])
+    await line.done('a2')
+    expect(line.went).toEqual(['a1', 'a2', 'b1'])
+    expect(line.turns.sole).toBe(B)
+  })
+
+  it('are given in line, newcomers of the holder whose turn it is included', async () => {
+    const line = new Line()
+    line.take('a1', A)
+    line.queue('b1', B)
+    expect(line.take('a2', A)).toBe(false)
+    line.queue('a2', A)
+    line.queue('c1', C)
+    for (const [over, next] of [
+      ['a1', 'b1'],
+      ['b1', 'a2'],
+      ['a2', 'c1'],
+    ] as const) {
+      await line.done(over)
+      expect(line.went.at(-1)).toBe(next)
+    }
+  })
+
+  it('let a holder that is being asked go ahead of the line, for the answer may depend on it', async () => {
+    const line = new Line()
+    line.take('a1', A)
+    line.queue('b1', B)
+    const asked = line.turns.asking(A)
+    expect(line.take('a2', A)).toBe(true)
+    asked()
+    expect(line.take('a3', A)).toBe(false)
+    await line.done('a1')
+    expect(line.went).toEqual(['a1', 'a2'])
+    await line.done('a2')
+    expect(line.went).toEqual(['a1', 'a2', 'b1'])
+  })
+
+  it('are not needed where the wire tells requests apart, and begin to be when it turns out not to', async () => {
+    const line = new Line()
+    line.exclusive = false
+    expect([line.take('a1', A), line.take('b1', B)]).toEqual([true, true])
+    expect(line.turns.sole).toBeUndefined()
+    line.exclusive = true
+    expect([line.take('a2', A), line.take('b2', B)]).toEqual([false, false])
+    line.queue('a2', A)
+    await line.done('b1')
+    expect(line.went).toEqual(['a1', 'b1', 'a2'])
+  })
+
+  it('keep a request that is to be told apart from all others, also of its own holder', async () => {
+    const line = new Line()
+    expect([line.take('a1', A, true), line.take('a2', A, true), line.take('a3', A)]).toEqual([true, false, false])
+    line.queue('a2', A, true)
+    line.queue('a3', A)
+    await line.done('a1')
+    expect(line.went).toEqual(['a1', 'a2'])
+    await line.done('a2')
+    expect(line.went).toEqual(['a1', 'a2', 'a3'])
+    expect(line.take('a4', A, true)).toBe(false)
+  })
+
+  it('pass over who left the line, and come back from who left when it had just come', async () => {
+    const line = new Line()
+    line.take('a1', A)
+    const leave = line.queue('b1', B)
+    line.queue('c1', C)
+    leave()
+    await line.done('a1')
+    expect(line.went).toEqual(['a1', 'c1'])
+    const late = line.turns.queue(B, false)
+    line.queue('a2', A)
+    await line.done('c1')
+    late.leave()
+    await settle()
+    expect(line.went).toEqual(['a1', 'c1', 'a2'])
+  })
+
+  it('wait for the server to have read that a request was given up, before it is heard as another holder', async () => {
+    const line = new Line()
+    line.take('a1', A)
+    await line.done('a1', true)
+    expect([line.turns.sole, line.pings]).toEqual([A, 0])
+    expect(line.take('a2', A)).toBe(true)
+    await line.done('a2')
+    expect(line.take('b1', B)).toBe(false)
+    line.queue('b1', B)
+    expect([line.pings, line.went]).toEqual([1, ['a1', 'a2']])
+    line.quiet.open()
+    await settle()
+    expect([line.turns.sole, line.went]).toEqual([B, ['a1', 'a2', 'b1']])
+  })
+
+  it('wait no longer than ten seconds for that when nobody asks the server', () => {
+    const line = new Line()
+    line.take('a1', A)
+    void line.done('a1', true)
+    line.now = 9_999
+    expect(line.turns.sole).toBe(A)
+    line.now = 10_000
+    expect([line.turns.sole, line.take('b1', B)]).toEqual([undefined, true])
+  })
+})
