@@ -5,7 +5,7 @@ import { type HttpServing, serveHttp, serveStdio } from '../../../src/gateway/in
 import { type ServerKey, serverKey } from '../../../src/identity/index.js'
 import type { JsonObject } from '../../../src/protocol/index.js'
 import { Reeve } from '../../../src/reeve.js'
-import type { Era, EraClient } from './clients/client.js'
+import { CLIENT_INFO, type Era, type EraClient } from './clients/client.js'
 import { NEW_REVISION, NewClient } from './clients/new-client.js'
 import { OldClient } from './clients/old-client.js'
 import type { TransportKind, Upstream } from './upstream.js'
@@ -23,6 +23,8 @@ export interface ClientSpec {
   readonly transport: TransportKind
   readonly front: Front
   readonly capabilities: JsonObject
+  /** What it says of itself; absent: the usual. */
+  readonly info?: JsonObject
 }
 
 /** The real runtime over some servers, and gateways in front of it that open when a client first needs them. */
@@ -49,9 +51,9 @@ export class Gateways implements AsyncDisposable {
   }
 
   /** Over stdio each client has a gateway of its own, as a program that it starts. */
-  async connect({ era, transport, front, capabilities }: ClientSpec): Promise<EraClient> {
+  async connect({ era, transport, front, capabilities, info = CLIENT_INFO }: ClientSpec): Promise<EraClient> {
     const wire = transport === 'stdio' ? await this.#stdioWire(front) : await this.#httpWire(era, front)
-    return era === 'old' ? OldClient.open(wire, capabilities) : NewClient.open(wire, capabilities)
+    return era === 'old' ? OldClient.open(wire, capabilities, info) : NewClient.open(wire, capabilities, info)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

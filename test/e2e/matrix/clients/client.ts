@@ -41,6 +41,8 @@ export interface Introduction {
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject
   readonly instructions?: string
+  /** The result that said it. */
+  readonly whole: JsonObject
 }
 
 /** One client of either era, with the same verbs. Each result is checked for the form that the era gives it. */
@@ -54,12 +56,14 @@ export interface EraClient extends AsyncDisposable {
   /** What came that this era does not have. */
   readonly faults: readonly string[]
   /** Gives the answers from now on; absent: those of {@link usualAnswer}. */
-  answer: (question: Question) => JsonObject
+  answer: (question: Question) => JsonObject | Promise<JsonObject>
   /** Answers questions on the way. @throws RefusedError */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>
   start(method: string, params?: JsonObject, options?: RequestOptions): Running
   /** Hears of changed listings and of these resources until it is disposed of. */
   watch(wanted: { readonly uris?: readonly string[]; readonly lists?: boolean }): Promise<AsyncDisposable>
+  /** Tells the other side. */
+  notify(method: string, params: JsonObject): Promise<void>
   /** The least level of log messages from now on; undefined for none, where the era has such a thing. */
   setLogLevel(level: string | undefined): Promise<void>
   /** Calls a tool that becomes a task. */
@@ -70,11 +74,15 @@ export interface EraClient extends AsyncDisposable {
 export class RefusedError extends Error {
   readonly code: number
   readonly data: JsonValue | undefined
+  /** Whole, as it came. */
+  readonly body: JsonObject
 
-  constructor(method: string, { code, message, data }: JsonObject) {
+  constructor(method: string, body: JsonObject) {
+    const { code, message, data } = body
     super(`${method}: ${code} ${message} ${data === undefined ? '' : JSON.stringify(data)}`)
     this.code = Number(code)
     this.data = data
+    this.body = body
   }
 }
 
@@ -107,5 +115,8 @@ export function introductionFrom(serverInfo: JsonValue | undefined, said: JsonOb
     serverInfo: (serverInfo ?? {}) as JsonObject,
     capabilities: (capabilities ?? {}) as JsonObject,
     ...(typeof instructions === 'string' && { instructions }),
+    whole: said,
   }
 }
+
+export const NOT_INTRODUCED: Introduction = { serverInfo: {}, capabilities: {}, whole: {} }

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../../src/protocol/index.js'
 import type { Wire } from '../wires/wire.js'
 import {
-  CLIENT_INFO,
   type EraClient,
   introductionFrom,
+  NOT_INTRODUCED,
   type Question,
   type RequestOptions,
   type Running,
@@ -35,23 +35,27 @@ export class NewClient implements EraClient {
   readonly heard = new Heard()
   readonly asked: Question[] = []
   readonly faults: string[] = []
-  answer = usualAnswer
-  introduction: EraClient['introduction'] = { serverInfo: {}, capabilities: {} }
+  /** Results that asked for input, as they came. */
+  readonly inputRequired: JsonObject[] = []
+  answer: EraClient['answer'] = usualAnswer
+  introduction = NOT_INTRODUCED
   readonly #wire: Wire
   readonly #requests: Requests
   readonly #capabilities: JsonObject
+  readonly #info: JsonObject
   readonly #subscriptions = new Set<JsonValue | undefined>()
   #logLevel: string | undefined
 
-  constructor(wire: Wire, capabilities: JsonObject) {
+  constructor(wire: Wire, capabilities: JsonObject, info: JsonObject) {
+    this.#info = info
     this.#wire = wire
     this.#capabilities = capabilities
     this.#requests = new Requests(wire)
     wire.onmessage = (message) => this.#receive(message)
   }
 
-  static async open(wire: Wire, capabilities: JsonObject): Promise<NewClient> {
-    const client = new NewClient(wire, capabilities)
+  static async open(wire: Wire, capabilities: JsonObject, info: JsonObject): Promise<NewClient> {
+    const client = new NewClient(wire, capabilities, info)
     const found = await client.request('server/discover')
     const { supportedVersions, _meta } = found
     requireForm('server/discover', JSON.stringify(supportedVersions).includes(NEW_REVISION), 'supportedVersions')
@@ -72,11 +76,16 @@ export class NewClient implements EraClient {
         const received = await last.result
         requireForm(method, typeof received.resultType === 'string', 'no resultType')
         if (received.resultType !== 'input_required') return this.#checked(method, received)
-        last = this.#send(method, this.#answered(params, received), options)
+        this.inputRequired.push(received)
+        last = this.#send(method, await this.#answered(params, received), options)
       }
       throw new Error(`${method} still asks after ${ROUNDS} rounds`)
     })()
     return { result, cancel: () => this.#wire.cancel(last.id) }
+  }
+
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#wire.send({ jsonrpc: '2.0', method, params })
   }
 
   async watch({ uris, lists }: { uris?: readonly string[]; lists?: boolean }): Promise<AsyncDisposable> {
@@ -119,7 +128,10 @@ export class NewClient implements EraClient {
     for (;;) {
       const { status, result, error, inputRequests } = await this.request('tasks/get', at)
       if (status === 'input_required') {
-        await this.request('tasks/update', { ...at, inputResponses: this.#responses(inputRequests as JsonObject) })
+        await this.request('tasks/update', {
+          ...at,
+          inputResponses: await this.#responses(inputRequests as JsonObject),
+        })
       }
       if (TERMINAL.includes(String(status))) {
         return {
@@ -135,9 +147,10 @@ export class NewClient implements EraClient {
 
   #send(method: string, params: JsonObject, { progressToken, meta }: RequestOptions): SentRequest {
     const _meta: JsonObject = {
+      ...(params._meta as JsonObject | undefined),
       ...meta,
       [`${OWN}protocolVersion`]: NEW_REVISION,
-      [`${OWN}clientInfo`]: CLIENT_INFO,
+      [`${OWN}clientInfo`]: this.#info,
       [`${OWN}clientCapabilities`]: this.#capabilities,
       ...(this.#logLevel !== undefined && { [`${OWN}logLevel`]: this.#logLevel }),
       ...(progressToken !== undefined && { progressToken }),
@@ -145,20 +158,19 @@ export class NewClient implements EraClient {
     return this.#requests.send(method, { ...params, _meta })
   }
 
-  #answered(params: JsonObject, { inputRequests = {}, requestState }: JsonObject): JsonObject {
-    const inputResponses = this.#responses(inputRequests as JsonObject)
+  async #answered(params: JsonObject, { inputRequests = {}, requestState }: JsonObject): Promise<JsonObject> {
+    const inputResponses = await this.#responses(inputRequests as JsonObject)
     return { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
   }
 
-  #responses(requests: JsonObject): JsonObject {
-    return Object.fromEntries(
-      Object.entries(requests).map(([name, request]) => {
-        const { method, params = {} } = request as JsonObject
-        const question = { method: String(method), params: params as JsonObject }
-        this.asked.push(question)
-        return [name, this.answer(question)]
-      }),
-    )
+  async #responses(requests: JsonObject): Promise<JsonObject> {
+    const answered = Object.entries(requests).map(async ([name, request]) => {
+      const { method, params = {} } = request as JsonObject
+      const question = { method: String(method), params: params as JsonObject }
+      this.asked.push(question)
+      return [name, await this.answer(question)] as const
+    })
+    return Object.fromEntries(await Promise.all(answered))
   }
 
   #checked(method: string, result: JsonObject): JsonObject {

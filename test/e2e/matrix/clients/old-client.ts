@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../../src/protocol/index.js'
 import type { Wire } from '../wires/wire.js'
 import {
-  CLIENT_INFO,
   type EraClient,
   introductionFrom,
+  NOT_INTRODUCED,
   type Question,
   type RequestOptions,
   type Running,
@@ -25,8 +25,8 @@ export class OldClient implements EraClient {
   readonly heard = new Heard()
   readonly asked: Question[] = []
   readonly faults: string[] = []
-  answer = usualAnswer
-  introduction: EraClient['introduction'] = { serverInfo: {}, capabilities: {} }
+  answer: EraClient['answer'] = usualAnswer
+  introduction = NOT_INTRODUCED
   readonly #wire: Wire
   readonly #requests: Requests
 
@@ -36,9 +36,9 @@ export class OldClient implements EraClient {
     wire.onmessage = (message) => this.#receive(message)
   }
 
-  static async open(wire: Wire, capabilities: JsonObject): Promise<OldClient> {
+  static async open(wire: Wire, capabilities: JsonObject, clientInfo: JsonObject): Promise<OldClient> {
     const client = new OldClient(wire)
-    const hello = { protocolVersion: REVISION, capabilities, clientInfo: CLIENT_INFO }
+    const hello = { protocolVersion: REVISION, capabilities, clientInfo }
     const { protocolVersion, ...introduction } = await client.#requests.send('initialize', hello).result
     requireForm('initialize', protocolVersion === REVISION, `protocolVersion ${protocolVersion}`)
     client.introduction = introductionFrom(introduction.serverInfo, introduction)
@@ -51,7 +51,11 @@ export class OldClient implements EraClient {
   }
 
   start(method: string, params: JsonObject = {}, { progressToken, meta }: RequestOptions = {}): Running {
-    const _meta = { ...meta, ...(progressToken !== undefined && { progressToken }) }
+    const _meta = {
+      ...(params._meta as JsonObject | undefined),
+      ...meta,
+      ...(progressToken !== undefined && { progressToken }),
+    }
     const sent = { ...params, ...(Object.keys(_meta).length > 0 && { _meta }) }
     const { id, result } = this.#requests.send(method, sent)
     return {
@@ -62,6 +66,10 @@ export class OldClient implements EraClient {
       }),
       cancel: () => this.#wire.cancel(id),
     }
+  }
+
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#wire.send({ jsonrpc: '2.0', method, params })
   }
 
   async watch({ uris = [] }: { uris?: readonly string[]; lists?: boolean }): Promise<AsyncDisposable> {
@@ -113,7 +121,8 @@ export class OldClient implements EraClient {
     }
     const question = { method, params: params as JsonObject }
     this.asked.push(question)
+    const answered = Promise.resolve(this.answer(question)).then((result) => ({ jsonrpc: '2.0', id, result }))
     // A wire that broke shows in the request that waits for this answer.
-    this.#wire.send({ jsonrpc: '2.0', id, result: this.answer(question) }).catch(() => undefined)
+    answered.then((answer) => this.#wire.send(answer)).catch(() => undefined)
   }
 }

@@ -1,0 +1,254 @@
+import type { JsonObject } from '../../../../src/protocol/index.js'
+import { type EraClient, RefusedError } from '../clients/client.js'
+import { NewClient } from '../clients/new-client.js'
+import type { Names } from '../names.js'
+import { type Passage, without } from './passages.js'
+import { CUSTOM_METHOD, NEWS } from './script-of.js'
+import type { ScriptedServer } from './scripted-server.js'
+import type { Talk, ToolTalk, World } from './world.js'
+
+const NOTHING = /(?!)/
+
+export interface Sides {
+  readonly world: World
+  readonly client: EraClient
+  readonly server: ScriptedServer
+  readonly names: Names
+  /** What the server was answered, by the tool that asked. */
+  readonly answers: ReadonlyMap<string, JsonObject>
+}
+
+/** Says everything of a world through a merged gateway. */
+export async function converse(sides: Sides): Promise<readonly Passage[]> {
+  const { client, world } = sides
+  await client.setLogLevel('debug')
+  return [
+    ...(await listings(sides)),
+    ...(await inTurn(world.tools, (talk) => call(sides, talk))),
+    ...(await inTurn(world.resources, (talk) => read(sides, talk))),
+    ...(await inTurn(world.prompts, (talk) => getPrompt(sides, talk))),
+    ...(await inTurn(world.completions, (talk) => complete(sides, talk))),
+    ...clientAsTold(sides),
+  ]
+}
+
+/** Says what only a transparent gateway has a place for. */
+export async function converseDirectly({ client, server, world }: Omit<Sides, 'names' | 'answers'>) {
+  const passages: Passage[] = [
+    { place: 'serverInfo', sent: world.hello.serverInfo, came: client.introduction.serverInfo },
+    { place: 'capabilities', sent: world.hello.capabilities, came: client.introduction.capabilities },
+  ]
+  for (const [method, member, items] of [
+    ['resources/list', 'resources', world.resources.map(({ listed }) => listed)],
+    ['prompts/list', 'prompts', world.prompts.map(({ listed }) => listed)],
+  ] as const) {
+    passages.push(
+      ofResult(`result of ${method}`, { ...world.lists, [member]: [...items] }, await client.request(method)),
+    )
+  }
+  const { params, result } = world.custom
+  passages.push(ofResult('result of an unknown method', result, await client.request(CUSTOM_METHOD, params)))
+  passages.push(ofParams('params of an unknown method', params, received(server, CUSTOM_METHOD)))
+  return passages
+}
+
+/** What the server was told of the client, in the way of its own era. */
+function clientAsTold({ server, world }: Sides): Passage[] {
+  const hello = received(server, 'initialize')
+  const meta = (received(server, 'tools/call')?._meta ?? {}) as JsonObject
+  const own = (member: string) => meta[`io.modelcontextprotocol/${member}`]
+  return [
+    ...(world.isolated
+      ? [{ place: 'clientInfo', sent: world.clientInfo, came: hello?.clientInfo ?? own('clientInfo') }]
+      : []),
+    {
+      place: 'client capabilities',
+      sent: world.clientCapabilities,
+      came: hello?.capabilities ?? own('clientCapabilities'),
+    },
+  ]
+}
+
+async function listings({ client, names, world }: Sides): Promise<Passage[]> {
+  const list = async (method: string, member: string) => (await client.request(method))[member] as JsonObject[]
+  return [
+    ...pairs(
+      'a tool',
+      world.tools.map(({ definition }) => named(definition, names)),
+      await list('tools/list', 'tools'),
+    ),
+    ...pairs(
+      'a resource',
+      world.resources.map(({ listed }) => withUri(listed, names)),
+      await list('resources/list', 'resources'),
+    ),
+    ...pairs(
+      'a template',
+      world.templates.map((template) => ({ ...template, uriTemplate: names.uri(String(template.uriTemplate)) })),
+      await list('resources/templates/list', 'resourceTemplates'),
+    ),
+    ...pairs(
+      'a prompt',
+      world.prompts.map(({ listed }) => named(listed, names)),
+      await list('prompts/list', 'prompts'),
+    ),
+  ]
+}
+
+async function call(sides: Sides, talk: ToolTalk): Promise<Passage[]> {
+  const { client, server, names, answers, world } = sides
+  const { definition, question } = talk
+  const name = String(definition.name)
+  const before = { heard: client.heard.count, asked: client.asked.length }
+  client.answer = () => talk.answer
+  const first = names.uri(String(world.resources[0]?.listed.uri))
+  const watching = await client.watch({ uris: [first] })
+  const outcome = await outcomeOf(client, { ...talk.params, name: names.of(name) })
+  const heard = async (method: string) => client.heard.next(method, before.heard)
+  const passages = [
+    ofParams('params of tools/call', { ...talk.params, name }, received(server, 'tools/call')),
+    talk.error === undefined
+      ? {
+          place: 'result of tools/call',
+          sent: bare(linked(talk.result, names)),
+          came: outcome.result && bare(outcome.result),
+        }
+      : { place: 'error of tools/call', sent: talk.error, came: outcome.error },
+    ofParams(
+      'params of progress',
+      talk.progress,
+      without(await heard('notifications/progress'), ['progressToken'], NOTHING),
+    ),
+    ofParams(
+      'params of a log message',
+      { ...talk.log, logger: `${names.server}/${talk.log.logger}` },
+      await heard('notifications/message'),
+    ),
+    ofParams('params of an unknown notification', talk.news, await heard(NEWS)),
+    ofParams(
+      'params of resources/updated',
+      withUri(talk.update, names),
+      await heard('notifications/resources/updated'),
+    ),
+    { place: `method of ${question.method}`, sent: question.method, came: client.asked.at(before.asked)?.method },
+    ofParams(`params of ${question.method}`, question.params, client.asked.at(before.asked)?.params),
+    {
+      place: `answer to ${question.method}`,
+      sent: without(talk.answer, [], NOTHING),
+      came: without(answers.get(name) ?? {}, ['requestState'], NOTHING),
+    },
+    ...asking(sides, talk),
+  ]
+  await watching[Symbol.asyncDispose]()
+  return passages
+}
+
+/** How a new server asked, on both sides: its state comes back to it, though the gateway may wrap it on the way. */
+function asking({ client, answers }: Sides, { definition, asking: sent, question }: ToolTalk): Passage[] {
+  const state = answers.get(String(definition.name))?.requestState
+  const passages: Passage[] = []
+  if (state !== undefined) passages.push({ place: 'requestState', sent: sent.requestState, came: state })
+  if (state !== undefined && client instanceof NewClient) {
+    const whole = { ...sent, inputRequests: { ask: { ...question } } }
+    const came = client.inputRequired.at(-1) ?? {}
+    const [before, after] = [whole, came].map((result) => without(result, ['requestState'], NOTHING))
+    passages.push(ofResult('result that asks for input', before ?? {}, after ?? {}))
+  }
+  return passages
+}
+
+async function read({ client, server, names }: Sides, { listed, params, result }: Talk & { listed: JsonObject }) {
+  const uri = String(listed.uri)
+  const came = await client.request('resources/read', { ...params, uri: names.uri(uri) })
+  const contents = (result.contents as JsonObject[]).map((content) => withUri(content, names))
+  return [
+    ofParams('params of resources/read', { ...params, uri }, received(server, 'resources/read')),
+    { place: 'result of resources/read', sent: bare({ ...result, contents }), came: bare(came) },
+  ]
+}
+
+async function getPrompt({ client, server, names }: Sides, { listed, params, result }: Talk & { listed: JsonObject }) {
+  const name = String(listed.name)
+  const came = await client.request('prompts/get', { ...params, name: names.of(name) })
+  const messages = (result.messages as JsonObject[]).map((message) => ({
+    ...message,
+    content: linkedBlock(message.content as JsonObject, names),
+  }))
+  return [
+    ofParams('params of prompts/get', { ...params, name }, received(server, 'prompts/get')),
+    { place: 'result of prompts/get', sent: bare({ ...result, messages }), came: bare(came) },
+  ]
+}
+
+async function complete({ client, server, names, world }: Sides, { params, result }: Talk) {
+  const name = String(world.prompts[0]?.listed.name)
+  const ref = { type: 'ref/prompt', 'com.example/ref': { kept: true }, name }
+  const came = await client.request('completion/complete', { ...params, ref: { ...ref, name: names.of(name) } })
+  return [
+    ofParams('params of completion/complete', { ...params, ref }, received(server, 'completion/complete')),
+    { place: 'result of completion/complete', sent: bare(result), came: bare(came) },
+  ]
+}
+
+/** Results that the gateway makes anew: their members are compared one by one, like those of params. */
+function ofResult(place: string, sent: JsonObject, came: JsonObject): Passage {
+  return { place, sent: sorted(bare(sent)), came: sorted(bare(came)) }
+}
+
+/** The order of the params' own members says nothing; each member is compared as it is. */
+function ofParams(place: string, sent: JsonObject, came: JsonObject | undefined): Passage {
+  const plain = (params: JsonObject) =>
+    sorted(without(params, [], /^(io\.modelcontextprotocol\/.*|threadId|progressToken)$/))
+  return { place, sent: plain(sent), came: came && plain(without(came, ['inputResponses', 'requestState'], NOTHING)) }
+}
+
+function sorted(params: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function bare(result: JsonObject): JsonObject {
+  return without(result, ['resultType', 'ttlMs', 'cacheScope'], /^io\.modelcontextprotocol\/serverInfo$/)
+}
+
+function received(server: ScriptedServer, method: string): JsonObject | undefined {
+  return server.received.findLast((message) => message.method === method)?.params
+}
+
+async function outcomeOf(client: EraClient, params: JsonObject): Promise<{ result?: JsonObject; error?: JsonObject }> {
+  return client.request('tools/call', params, { progressToken: 'token' }).then(
+    (result) => ({ result }),
+    (error: unknown) => {
+      if (!(error instanceof RefusedError)) throw error
+      return { error: error.body }
+    },
+  )
+}
+
+function pairs(place: string, sent: readonly JsonObject[], came: readonly JsonObject[]): Passage[] {
+  return sent.map((value, at) => ({ place, sent: value, came: came[at] }))
+}
+
+function named(item: JsonObject, names: Names): JsonObject {
+  return { ...item, name: names.of(String(item.name)) }
+}
+
+function withUri(item: JsonObject, names: Names): JsonObject {
+  return typeof item.uri === 'string' ? { ...item, uri: names.uri(item.uri) } : item
+}
+
+function linked(result: JsonObject, names: Names): JsonObject {
+  const blocks = (result.content as JsonObject[]).map((block) => linkedBlock(block, names))
+  return { ...result, content: blocks }
+}
+
+function linkedBlock(block: JsonObject, names: Names): JsonObject {
+  if (block.type === 'resource_link') return withUri(block, names)
+  if (block.type !== 'resource') return block
+  return { ...block, resource: withUri(block.resource as JsonObject, names) }
+}
+
+async function inTurn<T>(items: readonly T[], talk: (item: T) => Promise<readonly Passage[]>): Promise<Passage[]> {
+  const passages: Passage[] = []
+  for (const item of items) passages.push(...(await talk(item)))
+  return passages
+}
