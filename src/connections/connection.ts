@@ -135,8 +135,9 @@ export class Connection {
     route: ConnectionRoute,
     method: string,
     params: JsonObject | undefined,
-    { origin, ...options }: RequestOptions = {},
+    { origin, ...given }: RequestOptions = {},
   ): Promise<JsonObject> {
+    const options = this.#levelled(route, given)
     const send = async (sentMethod: string, sent: JsonObject | undefined) => {
       const result = await this.#marked(sentMethod, () =>
         runOperation(this.#host, sentMethod, sent, options, { origin, route }),
@@ -151,7 +152,8 @@ export class Connection {
    * `tools/call`, within a catalog lease. A lost connection is not rebuilt here even for what never left: the restarted
    * server may define the tool otherwise, so the caller checks again first.
    */
-  call(route: ConnectionRoute, params: JsonObject, { origin, ...options }: RequestOptions): Promise<JsonObject> {
+  call(route: ConnectionRoute, params: JsonObject, { origin, ...given }: RequestOptions): Promise<JsonObject> {
+    const options = this.#levelled(route, given)
     const send = (method: string, sent: JsonObject | undefined) =>
       runOperation(this.#callHost, method, sent, options, { origin, route })
     return this.routes.request(route, 'tools/call', params, send, options.signal)
@@ -224,6 +226,11 @@ export class Connection {
     for (const warning of warnings) this.#warnings.add(warning)
     await this.offer.merge('resources', resources)
     await this.offer.merge('prompts', prompts)
+  }
+
+  #levelled(route: ConnectionRoute, options: Omit<RequestOptions, 'origin'>): Omit<RequestOptions, 'origin'> {
+    const logLevel = options.logLevel ?? this.routes.logLevelOf(route)
+    return logLevel === undefined ? options : { ...options, logLevel }
   }
 
   async #marked(method: string, send: () => Promise<JsonObject>): Promise<JsonObject> {

@@ -52,6 +52,11 @@ export class Routes {
     if (this.#starter === route) this.#starter = undefined
   }
 
+  /** The level that a holder asked for. */
+  logLevelOf(route: ConnectionRoute): string | undefined {
+    return this.#standing.levels.of(route)
+  }
+
   /** Tells the server, which is up, what its holders want together since some came or went. */
   adjust(send: SendRequest): Promise<void> {
     return this.#standing.adjust(send)
@@ -157,7 +162,10 @@ export class Routes {
     }
     const causing = this.#causing(message) ?? (this.#attribution.onWire ? undefined : this.turns.sole)
     const hearing = causing === undefined ? [...this.#open] : this.#open.has(causing) ? [causing] : []
-    if (method === LOG_MESSAGE) return hearing.filter((route) => levels.hears(route, params?.level))
+    // What came for one request has the level that this request asked for.
+    if (method === LOG_MESSAGE && message.isCertain !== true) {
+      return hearing.filter((route) => levels.hears(route, params?.level))
+    }
     return method === RESOURCE_UPDATED && hearing.length > 1 ? [] : hearing
   }
 

@@ -15,11 +15,6 @@ export class SessionMemory {
     else if (method === 'resources/unsubscribe') this.#subscriptions.delete(params.uri)
   }
 
-  get logLevel(): string | undefined {
-    const level = this.#level?.level
-    return typeof level === 'string' ? level : undefined
-  }
-
   get subscribedUris(): readonly string[] {
     return [...this.#subscriptions.keys()].filter((uri): uri is string => typeof uri === 'string')
   }

@@ -31,7 +31,7 @@ export interface ServerMessage {
   readonly method: string
   readonly params: JsonObject | undefined
   readonly caller: Caller | undefined
-  /** It came in that caller's own result. */
+  /** It came in that caller's own result, or on the stream of its modern request. */
   readonly isCertain?: boolean
 }
 
@@ -254,7 +254,9 @@ export class Session {
   }
 
   #attribute(method: string, params: JsonObject | undefined, on: ReceivedOn): ServerMessage {
-    return { method, params, caller: this.#inFlight.callerOf(on) }
+    const caller = this.#inFlight.callerOf(on)
+    const isCertain = this.era === 'modern' && on.relatedTo !== undefined && caller !== undefined
+    return { method, params, caller, ...(isCertain && { isCertain }) }
   }
 }
 

@@ -80,12 +80,10 @@ export class ModernDialect implements Dialect {
   ): Promise<JsonObject> {
     if (method === 'ping' || method === 'logging/setLevel' || method === 'resources/unsubscribe') return {}
     if (method === 'resources/subscribe') return this.#subscribe(params, options)
-    const { key, profile, memory } = this.#setting
+    const { key, profile } = this.#setting
     const { logLevel, ...rest } = options
-    // What nobody asked for has nobody to read its log.
-    const level = logLevel ?? (caller && memory.logLevel)
     try {
-      const result = await this.ask(method, params, rest, caller, level)
+      const result = await this.ask(method, params, rest, caller, logLevel)
       checkResultType(result, profile.capabilities, key, method)
       return result
     } catch (error) {
