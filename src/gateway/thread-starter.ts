@@ -5,6 +5,9 @@ export interface StartThreadOptions {
   readonly client: ClientProfile
   readonly naming: 'readable'
   readonly appTools: boolean
+  /** For whom; absent: the local user. */
+  readonly principal?: string
+  readonly sharing: 'shared' | 'isolated'
   readonly onRequest: ServerRequestHandler
   readonly onEvent: (event: ThreadEvent) => void
 }
