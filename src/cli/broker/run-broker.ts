@@ -1,5 +1,4 @@
-import { closeSync, fstatSync, writeSync } from 'node:fs'
-import { Broker, brokerPlace } from '../../gateway/index.js'
+import { Broker, brokerPlace, tellStarter } from '../../gateway/index.js'
 import { packageVersion } from '../../protocol/index.js'
 import type { Cli } from '../cli.js'
 import { openLogFile } from './log-file.js'
@@ -10,13 +9,9 @@ export interface RunBrokerOptions {
 }
 
 /** Is the broker of this home until it has nothing more to do; ends at once, and with 0, when there is one already. */
-export async function runBroker(cli: Cli, { idleMs }: RunBrokerOptions): Promise<number> {
-  // What stands on stderr is no log line, so the file tells more than a terminal would.
-  const level = cli.logLevel === 'warn' ? 'info' : cli.logLevel
-  const log = await openLogFile(brokerPlace(cli.home).log, level)
-  const version = packageVersion()
-  const broker = await Broker.open({ home: cli.home, version, log, ...(idleMs !== undefined && { idleMs }) })
-  if (cli.env.REEVE_BROKER_STARTED === '1') tellStarter(broker === undefined ? 'another one runs\n' : 'ready\n')
+export async function runBroker(cli: Cli, options: RunBrokerOptions): Promise<number> {
+  const broker = await openBroker(cli, options)
+  tellStarter(cli.env, broker === undefined ? 'another one runs' : 'ready')
   if (broker === undefined) {
     cli.err.line('another broker of this home runs')
     return 0
@@ -28,15 +23,14 @@ export async function runBroker(cli: Cli, { idleMs }: RunBrokerOptions): Promise
   return 0
 }
 
-/** Whoever started this process in the background waits for a word on descriptor 3, or for its end. */
-const STARTER = 3
-
-function tellStarter(word: string): void {
+async function openBroker(cli: Cli, { idleMs }: RunBrokerOptions): Promise<Broker | undefined> {
+  const { home, logLevel, env } = cli
   try {
-    if (fstatSync(STARTER).isFile()) return
-    writeSync(STARTER, word)
-    closeSync(STARTER)
-  } catch {
-    // It did not wait.
+    // The file is where a broker is looked for that nobody watches, so it tells more than a terminal would be told.
+    const log = await openLogFile(brokerPlace(home).log, logLevel === 'warn' ? 'info' : logLevel)
+    return await Broker.open({ home, version: packageVersion(), log, ...(idleMs !== undefined && { idleMs }) })
+  } catch (error) {
+    tellStarter(env, { fault: error instanceof Error ? error.message : String(error) })
+    throw error
   }
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { BrokerError } from '../../../errors.js'
 import type { BrokerPlace } from '../place.js'
 import { rotated } from '../rotation.js'
+import { startFault, WAITED_FOR } from '../starter-word.js'
 
 /** How a broker is started. */
 export interface BrokerCommand {
@@ -30,9 +31,6 @@ const BROKER_VARIABLES = [
   'USERPROFILE',
 ]
 
-/** Tells a broker that its starter waits for a word on descriptor 3. */
-const STARTED = 'REEVE_BROKER_STARTED'
-
 /** Milliseconds after which somebody who said that he starts a broker is not believed any more. */
 const BELIEVED_MS = 15_000
 
@@ -43,7 +41,7 @@ const BELIEVED_MS = 15_000
 export class BrokerStarter implements Disposable {
   readonly #place: BrokerPlace
   readonly #how: BrokerCommand
-  #state: 'idle' | 'starting' | 'failed' = 'idle'
+  #state: 'idle' | 'starting' | { readonly failed: string } = 'idle'
   #claimed = false
 
   constructor(place: BrokerPlace, how: BrokerCommand) {
@@ -56,7 +54,7 @@ export class BrokerStarter implements Disposable {
    * @throws BrokerError `broker_unreachable` when the one that was started has ended, with what it said
    */
   push(): void {
-    if (this.#state === 'failed') throw this.#failure()
+    if (typeof this.#state === 'object') throw this.#failure(this.#state.failed)
     if (this.#state === 'starting') return
     try {
       mkdirSync(this.#place.folder, { recursive: true, mode: 0o700 })
@@ -96,14 +94,14 @@ export class BrokerStarter implements Disposable {
     const [program, ...args] = process.platform === 'win32' ? command : ['/bin/sh', '-c', '"$@" &', 'sh', ...command]
     const child = spawn(program, args, {
       cwd: this.#place.folder,
-      env: { ...brokerVariables(env), [STARTED]: '1' },
+      env: { ...brokerVariables(env), [WAITED_FOR]: '1' },
       stdio: ['ignore', log, log, 'pipe'],
       detached: true,
       windowsHide: true,
     })
     closeSync(log)
     this.#state = 'starting'
-    child.once('error', () => this.#ended('failed'))
+    child.once('error', (error) => this.#ended(error.message))
     child.unref()
     this.#watch(child.stdio[3] as Readable)
   }
@@ -114,19 +112,18 @@ export class BrokerStarter implements Disposable {
     word.on('data', (chunk: Buffer) => {
       said += chunk.toString()
     })
-    word.once('error', () => this.#ended('failed'))
-    word.once('close', () => this.#ended(said === '' ? 'failed' : 'idle'))
+    word.once('error', (error) => this.#ended(error.message))
+    word.once('close', () => this.#ended(said === '' ? lastLine(this.#place.log) : startFault(said)))
   }
 
-  #ended(how: 'failed' | 'idle'): void {
-    if (this.#state === 'starting') this.#state = how
+  /** Undefined: it came up, or found that another one is there. */
+  #ended(fault: string | undefined): void {
+    if (this.#state === 'starting') this.#state = fault === undefined ? 'idle' : { failed: fault }
   }
 
-  #failure(): BrokerError {
-    const said = lastLine(this.#place.log)
-    return new BrokerError('broker_unreachable', `the broker did not start${said === '' ? '' : `: ${said}`}`, {
-      place: this.#place.log,
-    })
+  #failure(reason: string): BrokerError {
+    const { log } = this.#place
+    return new BrokerError('broker_unreachable', `the broker did not start: ${reason}`, { place: log })
   }
 }
 
@@ -163,6 +160,6 @@ function lastLine(file: string): string {
   try {
     return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)?.slice(0, 500) ?? ''
   } catch {
-    return ''
+    return 'it said nothing'
   }
 }
