@@ -198,6 +198,24 @@ describe('one fault', () => {
   })
 })
 
+describe('the protocol era of a server', () => {
+  it('is found out unless the entry says it', async () => {
+    user(
+      ['legacy', 'modern', 'auto', undefined]
+        .map((era, index) => `[mcp_servers.s${index}]\ncommand = "a"\n${era ? `protocol = "${era}"\n` : ''}`)
+        .join(''),
+    )
+    const { servers, problems } = await load()
+    expect(problems).toEqual([])
+    expect(servers.map(({ config }) => config.protocol)).toEqual(['legacy', 'modern', undefined, undefined])
+  })
+
+  it('is one that there is', async () => {
+    user('[mcp_servers.a]\ncommand = "a"\nprotocol = "2026-07-28"\n')
+    expect((await load()).problems).toMatchObject([{ severity: 'error', code: 'unknown_value' }])
+  })
+})
+
 describe('errors', () => {
   it('quote no text that may be a secret, and nothing at length', async () => {
     user(`[mcp_servers.a]

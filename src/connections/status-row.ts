@@ -22,6 +22,7 @@ export function statusRow(view: View, published: number): ServerStatus {
     ...(state !== undefined && failureOf(state)),
     ...(lease?.client && { era: lease.client.era }),
     ...(inventory && {
+      protocolVersion: inventory.protocolVersion,
       serverInfo: inventory.serverInfo,
       capabilities: inventory.capabilities,
       ...(inventory.instructions !== undefined && { instructions: inventory.instructions }),

@@ -85,6 +85,8 @@ export interface ServerStatus {
   readonly retryAt?: number
   /** Known while the server is up. */
   readonly era?: Era
+  /** The revision that the tools shown were listed in. */
+  readonly protocolVersion?: string
   readonly serverInfo?: JsonObject
   readonly capabilities?: JsonObject
   readonly instructions?: string

@@ -47,6 +47,51 @@ describe('Peer', () => {
     await aborted.promise
   })
 
+  it('leaves a request without an answer where its owner gives none', async () => {
+    const { server } = await pair({}, { onRequest: async (method) => (method === 'ping' ? {} : undefined) })
+    const abort = new AbortController()
+    const asked = server.request('roots/list', {}, { signal: abort.signal })
+    asked.catch(() => {})
+    expect(await server.request('ping')).toEqual({})
+    expect(server.inFlight).toBe(1)
+    abort.abort()
+    await expect(asked).rejects.toBeInstanceOf(CancelledError)
+  })
+
+  it('says nothing of giving up where the end of the exchange says it all', async () => {
+    const [near, far] = memoryTransports()
+    const received: JsonRpcMessage[] = []
+    far.onmessage = (message) => received.push(message)
+    await far.start()
+    const client = new Peer(near, silent)
+    await client.start()
+    const abort = new AbortController()
+    const call = client.request('tools/call', {}, { signal: abort.signal, tellsCancellation: false })
+    call.catch(() => {})
+    abort.abort()
+    await expect(call).rejects.toBeInstanceOf(CancelledError)
+    await client.notify('last')
+    await expect.poll(() => received.map((message) => 'method' in message && message.method)).toContain('last')
+    expect(received.map((message) => 'method' in message && message.method)).toEqual(['tools/call', 'last'])
+  })
+
+  it('lets the other side end a request that it may end, and no other', async () => {
+    const [near, far] = memoryTransports()
+    far.onmessage = (message) => {
+      if (!('id' in message) || !('method' in message)) return
+      void far.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: message.id } })
+      if (message.method === 'tools/call') void far.send({ jsonrpc: '2.0', id: message.id, result: { done: true } })
+    }
+    await far.start()
+    const client = new Peer(near, silent)
+    await client.start()
+    await expect(client.request('subscriptions/listen', {}, { mayBeEnded: true })).rejects.toMatchObject({
+      code: 'cancelled',
+      message: 'cancelled by the other side',
+    })
+    expect(await client.request('tools/call', {})).toEqual({ done: true })
+  })
+
   it('times out, tells the other side, and takes the late answer without a warning', async () => {
     const [near, far] = memoryTransports()
     const warnings: Error[] = []

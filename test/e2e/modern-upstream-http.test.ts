@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/protocol/index.js'
 import { PROFILE } from '../fixtures/connections/harness.js'
 import { became, RealConnections, remote, textOf } from '../fixtures/connections/real-servers.js'
 import { answer, type ModernServer, startModernServer, TOOL } from '../fixtures/http/modern-server.js'
-import { startServer } from '../fixtures/http/server.js'
+import { startServer, type Turn } from '../fixtures/http/server.js'
 
 const DOCS = serverKey('docs')
 
@@ -271,6 +271,42 @@ describe('a modern server over HTTP', () => {
     expect(server.rpcs()).not.toContain('ping')
   })
 
+  it('is listened to on one stream, which is opened again when it ends', async () => {
+    const streams: Turn[] = []
+    const capabilities = { tools: { listChanged: true }, resources: { subscribe: true } }
+    const server = await startModernServer(
+      {
+        'subscriptions/listen': (turn) => {
+          streams.push(turn)
+          turn.stream()
+          say(turn, 'notifications/subscriptions/acknowledged', { notifications: turn.message.params?.notifications })
+        },
+        'resources/list': (turn) => answer(turn, { resources: [], ttlMs: 0, cacheScope: 'private' }),
+        'resources/templates/list': (turn) => answer(turn, { resourceTemplates: [], ttlMs: 0, cacheScope: 'private' }),
+      },
+      { capabilities },
+    )
+    const { client } = await up(server)
+    await client?.request('resources/subscribe', { uri: 'file:///a' })
+    expect(streams.map(({ message }) => message.params?.notifications)).toEqual([
+      { toolsListChanged: true },
+      { toolsListChanged: true, resourceSubscriptions: ['file:///a'] },
+    ])
+    await expect.poll(() => streams[0]?.response.closed).toBe(true)
+    streams[1]?.response.end()
+    await expect.poll(() => streams.length, { timeout: 10_000 }).toBe(3)
+    const third = streams[2]
+    if (third === undefined) throw new Error('no third stream')
+    say(third, 'notifications/resources/updated', { uri: 'file:///a' })
+    const update = await connections.event((event) => event.type === 'notification')
+    expect(update).toMatchObject({ notification: { params: { uri: 'file:///a' } } })
+    await connections.manager.close()
+    await expect.poll(() => third.response.closed).toBe(true)
+    expect(server.of('GET')).toEqual([])
+    expect(server.rpcs()).not.toContain('resources/subscribe')
+    expect(server.rpcs()).not.toContain('notifications/cancelled')
+  })
+
   it('that became a legacy one is spoken to as such, without losing the request', async () => {
     const first = await startModernServer()
     const { client } = await up(first)
@@ -304,6 +340,11 @@ describe('a modern server over HTTP', () => {
       .toBeGreaterThan(1)
   })
 })
+
+function say({ event, message }: Turn, method: string, params: Record<string, unknown>): void {
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': message.id }
+  event({ jsonrpc: '2.0', method, params: { ...params, _meta } })
+}
 
 describe('what a legacy HTTP server makes of the question for its era', () => {
   it.each<[string, Parameters<typeof startServer>[0]]>([

@@ -54,6 +54,26 @@ describe('the headers of an operation', () => {
     )
   })
 
+  it('lets a message say of itself what nobody else may say', () => {
+    const headers = built({
+      configured: [['mcp-method', 'configured']],
+      auth: [['MCP-NAME', 'stolen']],
+      headers: [
+        ['MCP-Protocol-Version', '2026-07-28'],
+        ['Mcp-Method', 'tools/call'],
+        ['Mcp-Name', 'echo'],
+        ['Accept', 'text/html'],
+      ],
+    })
+    expect(headers).toMatchObject({
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'echo',
+      Accept: 'text/event-stream, application/json',
+    })
+    expect(Object.keys(headers)).toHaveLength(6)
+  })
+
   it.each([
     ['a line end', ['X-Token', 'secret\r\nX-Evil: 1']],
     ['a NUL', ['X-Token', 'secret\0']],
