@@ -97,7 +97,7 @@ export function printed(program: Program, pattern: RegExp): Promise<RegExpExecAr
 }
 
 /** Names and values as TOML takes them from JSON. */
-function toToml(servers: Readonly<Record<string, ServerEntry>>): string {
+export function toToml(servers: Readonly<Record<string, ServerEntry>>): string {
   return Object.entries(servers)
     .map(([name, entry]) => {
       const lines = Object.entries(entry).map(([member, value]) => `${member} = ${inline(value)}`)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Finished, type Program, startProgram } from '../../clients/program.js'
 import { isRunning } from '../../fixtures/stdio/fixture-processes.js'
-import { cliEnvironment, echo, ROOT, type ServerEntry } from '../built-cli.js'
+import { cliEnvironment, echo, ROOT, type ServerEntry, toToml } from '../built-cli.js'
 import { StdioClient } from './stdio-client.js'
 
 export const REEVE = join(ROOT, 'dist', 'cli', 'reeve.js')
@@ -21,6 +21,7 @@ export interface RunOptions {
 export class BrokerHome implements AsyncDisposable {
   readonly folder: string
   readonly #running: Program[] = []
+  readonly #servers = new Map<string, ServerEntry>()
 
   private constructor(folder: string) {
     this.folder = folder
@@ -33,16 +34,25 @@ export class BrokerHome implements AsyncDisposable {
     return home
   }
 
-  configure(
-    servers: Readonly<Record<string, readonly string[]>>,
-    more: Readonly<Record<string, unknown>> = {},
-  ): Promise<void> {
-    const entries = Object.entries(servers).map(([name, args]): [string, ServerEntry] => [
-      name,
-      // The folder in the arguments tells the processes of this home from those of other tests.
-      { ...echo('--instructions', this.folder, '--record', this.recordOf(name), ...args), ...more },
-    ])
-    return writeFile(join(this.folder, 'servers.json'), JSON.stringify({ mcpServers: Object.fromEntries(entries) }))
+  configure(servers: Readonly<Record<string, readonly string[]>>, more: ServerEntry = {}): Promise<void> {
+    this.#servers.clear()
+    for (const [name, args] of Object.entries(servers)) this.#servers.set(name, { ...this.#echo(name, args), ...more })
+    return this.#write()
+  }
+
+  /** One more server, an echo server but for what is given. */
+  add(name: string, entry: ServerEntry): Promise<void> {
+    this.#servers.set(name, { ...this.#echo(name, []), ...entry })
+    return this.#write()
+  }
+
+  /** The folder in the arguments tells the processes of this home from those of other tests. */
+  #echo(name: string, args: readonly string[]): ServerEntry {
+    return echo('--instructions', this.folder, '--record', this.recordOf(name), ...args)
+  }
+
+  #write(): Promise<void> {
+    return writeFile(join(this.folder, 'servers.toml'), toToml(Object.fromEntries(this.#servers)))
   }
 
   recordOf(server: string): string {
@@ -55,7 +65,7 @@ export class BrokerHome implements AsyncDisposable {
   }
 
   start(args: readonly string[], options: RunOptions = {}): Program {
-    const config = ['--config', join(this.folder, 'servers.json')]
+    const config = ['--config', join(this.folder, 'servers.toml')]
     const program = startProgram(
       { command: process.execPath, args: [options.reeve ?? REEVE, ...config, ...args] },
       { cwd: options.cwd ?? this.folder, env: { ...this.env, ...options.env } },
