@@ -46,7 +46,7 @@ describe.each(Object.entries(TARGETS))('the Inspector over %s', (_, target) => {
   })
 })
 
-it('is refused with a wrong token', async ({ gateway, home }) => {
+it('refuses the Inspector with a wrong token', async ({ gateway, home }) => {
   const target = [gateway.url, '--transport', 'http', '--header', 'Authorization: Bearer wrong']
   await expect(inspect(home, target, 'tools/list')).rejects.toThrow(/auth_required/)
 })

@@ -26,14 +26,14 @@ async function bridge(gateway: GatewayUnderTest, home: ClientHome) {
   return { hello, request: lines.request, [Symbol.asyncDispose]: program[Symbol.asyncDispose] }
 }
 
-it('bridges the handshake and the list of every server to stdio', async ({ gateway, home }) => {
+it('lets mcp-remote bridge the handshake and the list of every server to stdio', async ({ gateway, home }) => {
   await using remote = await bridge(gateway, home)
   expect(remote.hello).toMatchObject({ protocolVersion: '2025-11-25', capabilities: { tools: {} } })
   const { tools } = Listed.parse(await remote.request('tools/list', {}))
   expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(OFFERED))
 })
 
-it('bridges calls to the server that the name tells', async ({ gateway, home }) => {
+it('lets mcp-remote bridge calls to the server that the name tells', async ({ gateway, home }) => {
   await using remote = await bridge(gateway, home)
   const echoed = await remote.request('tools/call', { name: 'beta__echo', arguments: { message: 'over here' } })
   expect(echoed).toEqual({ content: [{ type: 'text', text: 'over here' }] })
