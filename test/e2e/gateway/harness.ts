@@ -26,10 +26,13 @@ export interface Home extends AsyncDisposable {
   recorded(server: string): Promise<JsonObject[]>
 }
 
-/** A runtime with a home of its own, over real server processes. */
-export async function openHome(servers: (home: string) => Readonly<Record<string, ServerSpec>>): Promise<Home> {
+/** A runtime with a home of its own, over real server processes; `more` goes into its configuration as it is. */
+export async function openHome(
+  servers: (home: string) => Readonly<Record<string, ServerSpec>>,
+  more = '',
+): Promise<Home> {
   const path = await mkdtemp(join(tmpdir(), 'reeve-gateway-'))
-  await writeFile(join(path, 'config.toml'), toml(servers(path)))
+  await writeFile(join(path, 'config.toml'), `${toml(servers(path))}\n${more}`)
   const reeve = await Reeve.open({ home: path, cwd: path, env: { PATH: process.env.PATH, HOME: path } })
   const recordOf = (server: string) => join(path, `${server}.record`)
   return {
