@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { TransportClosedError } from '../../../errors.js'
 import type { JsonRpcMessage, ReceivedOn, SendOptions, Transport, TransportClosed } from '../../../protocol/index.js'
 import { StdioTransport } from '../../stdio/stdio-transport.js'
-import { GOODBYE, type GoodbyeReason, LEAVING } from '../wire/session-frames.js'
+import { GOODBYE, type GoodbyeReason, isOurs, LEAVING } from '../wire/session-frames.js'
 import { RequestNumbers } from './request-numbers.js'
 
 /**
@@ -41,7 +41,9 @@ export class McpTransport implements Transport {
     this.#inner.protocolVersion(version)
   }
 
-  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+  /** What a server sends under a name of ours would be taken for ours. */
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if ('method' in message && isOurs(message.method)) return
     return this.#inner.send(this.#numbers.outgoing(message), options)
   }
 

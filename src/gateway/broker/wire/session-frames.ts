@@ -2,6 +2,10 @@ import type { JsonObject } from '../../../protocol/index.js'
 
 /** Frames between the broker and its bridge that are no part of the session that passes there. */
 
+export function isOurs(method: string): boolean {
+  return method === LEAVING || method === GOODBYE
+}
+
 /** Bridge: the client has closed its end; what it asked before is still to be answered. Without it an end is an abort. */
 export const LEAVING = 'reeve/leaving'
 
