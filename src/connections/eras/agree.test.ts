@@ -177,6 +177,28 @@ describe('a server that leaves the question unanswered', () => {
     expect(harness.attempts).toHaveLength(1)
   })
 
+  it('is modern after all when it refuses the handshake before it answers', async () => {
+    const answer = gate()
+    const slow = modern({ ...TOOLS, 'server/discover': () => answer.passed.then(() => discovered()) })
+    slow.initialize = () => Promise.reject(new Refusal(-32600, 'what is that?'))
+    const harness = new ConnectionHarness({ scripts: [slow] })
+    harness.connection.start()
+    await harness.timers.advance(3_000)
+    expect(harness.state.state).toBe('starting')
+    answer.open()
+    await settle()
+    expect(era(harness)).toBe('modern')
+    expect(methods(harness)).toEqual(['server/discover', 'initialize', 'tools/list'])
+  })
+
+  it('fails with its refusal of the handshake when it answers nothing else', async () => {
+    const refusing = { 'server/discover': silent, initialize: () => Promise.reject(new Refusal(-32603, 'no key')) }
+    const harness = new ConnectionHarness({ scripts: [refusing] })
+    harness.connection.start()
+    await harness.timers.advance(4_000)
+    expect(harness.state).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('no key') } })
+  })
+
   it('is remembered as modern when its answer comes too late for this session', async () => {
     const answer = gate()
     const both = { ...TOOLS, 'server/discover': () => answer.passed.then(() => discovered()) }

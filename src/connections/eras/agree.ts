@@ -1,10 +1,10 @@
-import { ProtocolViolationError, RpcError } from '../../errors.js'
+import { HttpStatusError, ProtocolViolationError, RpcError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
 import type { Handshake } from '../negotiate.js'
 import type { Timers } from '../timers.js'
 import type { EraKnowledge } from './knowledge.js'
-import { concernsAuthorization, isModernError, type Verdict, verdictOnError, verdictOnResult } from './verdict.js'
+import { concernsAuthorization, type Verdict, verdictOnError, verdictOnResult } from './verdict.js'
 
 /** A session on which no era is agreed yet. */
 export interface Opening {
@@ -93,7 +93,7 @@ class Talks {
       // What was remembered does not become any younger by that.
       return await this.#legacy(false)
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof ProtocolViolationError)) throw error
+      if (!isRefusal(error) || concernsAuthorization(error)) throw error
       this.#options.eras.forget()
       return this.#modernAfter(error)
     }
@@ -134,9 +134,10 @@ class Talks {
       const found = await this.#legacy(true)
       return isModern(late) ? { ...found, remember: late.handshake } : found
     } catch (error) {
-      if (isModern(late)) return this.#follow(late)
-      if (!isModernError(error)) throw error
-      return this.#modernAfter(error)
+      // What refuses the handshake may be a modern server that is slow to say so.
+      const verdict = isRefusal(error) ? (late ?? (await this.#inTime(answer).catch(() => undefined))) : late
+      if (isModern(verdict)) return this.#follow(verdict)
+      throw error
     }
   }
 
@@ -149,7 +150,7 @@ class Talks {
   /** A server that refused `initialize` may have become a modern one. */
   #modernAfter(refusal: unknown): Promise<Found> {
     return this.#probing(async (answer) => {
-      const verdict = await this.#inTime(answer)
+      const verdict = await this.#inTime(answer).catch(() => undefined)
       if (verdict?.is === 'modern') return this.#follow(verdict)
       throw verdict?.is === 'incompatible' ? verdict.error : refusal
     })
@@ -199,6 +200,10 @@ class Talks {
 
 function modern(handshake: Handshake): Found {
   return { handshake, firstTools: undefined, remember: handshake }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RpcError || error instanceof ProtocolViolationError || error instanceof HttpStatusError
 }
 
 function isModern(verdict: Verdict | undefined): verdict is Verdict & { readonly is: 'modern' } {

@@ -1,6 +1,7 @@
 import { OperationTimeoutError, RpcError, SessionExpiredError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import {
+  type HeaderMarks,
   headerMarks,
   type JsonObject,
   type JsonValue,
@@ -54,6 +55,8 @@ export class ModernDialect implements Dialect {
   readonly #line: Line
   readonly #setting: ModernSetting
   readonly #listener: Listener
+  /** By definition: a schema may be large, and does not change. */
+  readonly #marks = new WeakMap<JsonObject, HeaderMarks>()
   #capabilities: JsonObject = {}
 
   constructor(line: Line, setting: ModernSetting) {
@@ -179,7 +182,10 @@ export class ModernDialect implements Dialect {
 
   #parameterHeaders(method: string, params: JsonObject | undefined): OwnFields {
     if (method !== 'tools/call' || typeof params?.name !== 'string') return []
-    const marks = headerMarks(this.#setting.tool(params.name)?.inputSchema)
+    const tool = this.#setting.tool(params.name)
+    if (tool === undefined) return []
+    const marks = this.#marks.get(tool) ?? headerMarks(tool.inputSchema)
+    this.#marks.set(tool, marks)
     return 'invalid' in marks ? [] : parameterHeaders(marks.marks, objectOrNone(params.arguments))
   }
 

@@ -41,8 +41,8 @@ export function verdictOnError(error: unknown, key: ServerKey): Verdict | undefi
 }
 
 /** An error that only a modern server gives, whatever was asked. */
-export function isModernError(error: unknown): error is RpcError {
-  return error instanceof RpcError && (Object.values(MODERN_RPC) as readonly number[]).includes(error.rpcCode)
+function isModernError({ rpcCode }: RpcError): boolean {
+  return (Object.values(MODERN_RPC) as readonly number[]).includes(rpcCode)
 }
 
 /** Trouble that another way of speaking would not mend. */
