@@ -1,5 +1,5 @@
 import type { ServerKey } from '../identity/index.js'
-import type { Reeve, ServerSelector, Thread, ThreadEvent, ThreadOptions } from '../reeve.js'
+import type { Reeve, ReeveOptions, ServerSelector, Thread, ThreadEvent, ThreadOptions } from '../reeve.js'
 import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
@@ -14,10 +14,10 @@ export interface OpenedRuntime extends AsyncDisposable {
 }
 
 /** Opens the runtime as the command line says, and tells what is wrong with configuration and state. */
-export async function openRuntime(cli: Cli): Promise<OpenedRuntime> {
+export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> = {}): Promise<OpenedRuntime> {
   const { Reeve } = await import('../reeve.js')
   const { home, configFiles, cwd, env } = cli
-  const reeve = await Reeve.open({ home, configFiles, cwd, env })
+  const reeve = await Reeve.open({ home, configFiles, cwd, env, ...options })
   tellProblems(cli, reeve.problems)
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
   return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }

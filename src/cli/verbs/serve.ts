@@ -23,6 +23,9 @@ export interface ServeOptions {
   readonly transparent?: boolean
 }
 
+/** Milliseconds that a server stays up for the next client. */
+const IDLE_MS = 60_000
+
 /** Serves until the client leaves (stdio) or the process is told to stop (HTTP). */
 export async function run(cli: Cli, options: ServeOptions): Promise<number> {
   checkOptions(options)
@@ -30,7 +33,7 @@ export async function run(cli: Cli, options: ServeOptions): Promise<number> {
     const code = await serveFromBroker(cli, options)
     if (code !== undefined) return code
   }
-  const [runtime, log] = await Promise.all([openRuntime(cli), openLog(cli)])
+  const [runtime, log] = await Promise.all([openRuntime(cli, { idleMs: IDLE_MS }), openLog(cli)])
   await using opened = runtime
   const gateway = gatewayOptions(opened.reeve, log, options)
   if (options.stdio) await overStdio(cli, gateway)
