@@ -5,7 +5,8 @@ import type { JsonObject } from '../../src/protocol/index.js'
 import { PROFILE } from '../fixtures/connections/harness.js'
 import { became, RealConnections, remote, textOf } from '../fixtures/connections/real-servers.js'
 import { answer, type ModernServer, startModernServer, TOOL } from '../fixtures/http/modern-server.js'
-import { startServer, type Turn } from '../fixtures/http/server.js'
+import { startSdkV1Server } from '../fixtures/http/sdk-v1-server.js'
+import { type Route, startServer, type Turn } from '../fixtures/http/server.js'
 
 const DOCS = serverKey('docs')
 
@@ -326,6 +327,23 @@ describe('a modern server over HTTP', () => {
     expect(second.rpcs()).toContain('initialize')
   })
 
+  it.each<[string, (port: number) => Promise<{ close(): Promise<unknown> }>]>([
+    ['with sessions', (port) => startSdkV1Server({ port })],
+    [
+      'that has moved its page elsewhere',
+      (port) => startServer({ 'tools/list': onlyInSession }, { port, session: 's1' }),
+    ],
+  ])('that was replaced by a legacy one %s is spoken to as such', async (_what, start) => {
+    const first = await startModernServer()
+    const { client } = await up(first)
+    const port = Number(new URL(first.url).port)
+    await first.close()
+    const second = await start(port)
+    stop.push(() => second.close())
+    expect(await client?.request('tools/list', {})).toHaveProperty('tools')
+    await expect.poll(() => connections.manager.statuses()).toMatchObject([{ status: 'connected', era: 'legacy' }])
+  })
+
   it('is listed again when the time that it set has passed and nobody listens', async () => {
     const server = await startModernServer({
       'tools/list': (turn) => answer(turn, { tools: [TOOL], ttlMs: 1, cacheScope: 'public' }),
@@ -340,6 +358,9 @@ describe('a modern server over HTTP', () => {
       .toBeGreaterThan(1)
   })
 })
+
+const onlyInSession: Route = ({ request, text, result }) =>
+  request.headers['mcp-session-id'] === undefined ? text(404, 'nothing here') : result({ tools: [TOOL] })
 
 function say({ event, message }: Turn, method: string, params: Record<string, unknown>): void {
   const _meta = { 'io.modelcontextprotocol/subscriptionId': message.id }

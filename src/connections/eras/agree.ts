@@ -65,8 +65,8 @@ class Talks {
 
   agreed(): Promise<Found> {
     const { eras, mayProbe } = this.#options
-    if (eras.pinned === 'legacy' || !mayProbe) return this.#legacy(true)
     if (eras.pinned === 'modern') return this.#modernOnly()
+    if (eras.pinned === 'legacy' || !mayProbe) return this.#legacy(true)
     switch (eras.expected) {
       case 'legacy':
         return this.#legacyUnlessRefused()

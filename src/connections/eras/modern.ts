@@ -1,4 +1,4 @@
-import { OperationTimeoutError, RpcError, SessionExpiredError } from '../../errors.js'
+import { HttpStatusError, OperationTimeoutError, RpcError, SessionExpiredError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import {
   type HeaderMarks,
@@ -189,13 +189,23 @@ export class ModernDialect implements Dialect {
     return 'invalid' in marks ? [] : parameterHeaders(marks.marks, objectOrNone(params.arguments))
   }
 
-  /** A server that speaks other revisions by now has carried nothing out: how to speak to it is found out again. */
+  /** A server that speaks otherwise by now has carried nothing out: how to speak to it is found out again. */
   #unlessRefused(error: unknown): unknown {
-    if (!(error instanceof RpcError) || error.rpcCode !== MODERN_RPC.unsupportedProtocolVersion) return error
+    if (!saysOtherwise(error)) return error
     this.#setting.onRevisionRefused()
     return new SessionExpiredError({ key: this.#setting.key, cause: error })
   }
 }
+
+/** Refusals that a server of this revision does not give: it has an error of its own for each of its reasons. */
+function saysOtherwise(error: unknown): boolean {
+  if (error instanceof RpcError) return error.rpcCode === MODERN_RPC.unsupportedProtocolVersion
+  if (error instanceof HttpStatusError) return NOT_SPOKEN.has(error.status)
+  return error instanceof SessionExpiredError
+}
+
+/** Bad request, not found, method not allowed, not acceptable, unsupported media type: without a word of JSON-RPC. */
+const NOT_SPOKEN: ReadonlySet<number> = new Set([400, 404, 405, 406, 415])
 
 function objectOrNone(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined

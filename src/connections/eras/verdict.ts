@@ -4,6 +4,7 @@ import {
   LimitExceededError,
   ProtocolViolationError,
   RpcError,
+  SessionExpiredError,
   TransportClosedError,
 } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
@@ -35,6 +36,7 @@ export function verdictOnError(error: unknown, key: ServerKey): Verdict | undefi
   if (error instanceof HttpStatusError) {
     return error.status === 401 ? undefined : { is: 'legacy', sure: !PASSING.has(error.status) }
   }
+  if (error instanceof SessionExpiredError) return SURELY_LEGACY
   // An exchange that was cut off after it was sent: there are servers that drop what they don't understand.
   if (error instanceof TransportClosedError) return error.sent ? SURELY_LEGACY : undefined
   return error instanceof ProtocolViolationError || error instanceof LimitExceededError ? SURELY_LEGACY : undefined

@@ -25,6 +25,8 @@ export type PostAnswer =
 export interface Posted {
   readonly message: JsonRpcMessage
   readonly hadSession: boolean
+  /** It brought its own header fields, and needs no session. */
+  readonly standsAlone?: boolean
   readonly signal: AbortSignal
 }
 
@@ -76,13 +78,14 @@ export function refuseUnauthorized({ response, place }: Performed): void {
 async function readRefusal(performed: Performed, posted: Posted, timers: Timers): Promise<PostAnswer> {
   const { response, place } = performed
   const { status } = response
-  const { message, hadSession, signal } = posted
+  const { message, hadSession, standsAlone = false, signal } = posted
   const isJson = mediaType(response.header('content-type')) === JSON_TYPE
   if (!isJson || (isTransient(status) && isRepeatable(message))) throw await statusError(performed, timers, signal)
   const prefix = await readPrefix(response, LIMITS.rpcErrorBody, timers, signal)
   const reply = parseReply(prefix)
   if (reply === undefined) throw statusErrorOf(performed, prefix)
-  if (hadSession && saysSessionIsLost(status, reply.error)) throw new SessionExpiredError({ place, data: { status } })
+  if ((hadSession || standsAlone) && saysSessionIsLost(status, reply.error))
+    throw new SessionExpiredError({ place, data: { status } })
   if (!isRequest(message) || (reply.id !== message.id && reply.id !== null && reply.id !== undefined)) {
     throw statusErrorOf(performed, prefix)
   }

@@ -1,7 +1,8 @@
 /**
- * Is this answer to a request that carried a session id the way in which some servers say "no such session"? The
- * specification wants 404, but servers made after the SDK's examples answer 400 with one of these texts. They refuse the
- * request before anything looks at it, so it was not carried out.
+ * Is this answer the way in which some servers say "no such session"? The specification wants 404 for a request that
+ * carried a session id, but servers made after the SDK's examples answer 400 with one of these texts; so they do to a
+ * request that needs no session, of a revision that they don't know. They refuse the request before anything looks at
+ * it, so it was not carried out.
  */
 export function saysSessionIsLost(status: number, error: { readonly code: number; readonly message: string }): boolean {
   return status === 400 && error.code === SERVER_ERROR && TEXTS.test(error.message)

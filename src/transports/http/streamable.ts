@@ -79,7 +79,7 @@ export class StreamableHttpTransport implements Transport {
         this.#exchange(message, options.headers, exchange.signal),
       )
     } catch (error) {
-      if (error instanceof SessionExpiredError) this.#sessionLost = error
+      if (error instanceof SessionExpiredError && options.headers === undefined) this.#sessionLost = error
       throw error
     } finally {
       exchange.end()
@@ -144,7 +144,8 @@ export class StreamableHttpTransport implements Transport {
       ...('method' in message && { rpcMethod: message.method }),
     })
     if (initializing) this.#takeSession(performed.response)
-    return { performed, answer: await readPostAnswer(performed, { message, hadSession, signal }, this.#options.timers) }
+    const posted = { message, hadSession, standsAlone: fields !== undefined, signal }
+    return { performed, answer: await readPostAnswer(performed, posted, this.#options.timers) }
   }
 
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Performed> {
