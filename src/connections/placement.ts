@@ -26,7 +26,12 @@ export interface PlacementOptions {
 interface AtTurn {
   readonly seat: Seat
   readonly turn: Turn
+  /** It is not the turn that was waited for in line. */
+  readonly isOutOfLine: boolean
 }
+
+/** A reason that nobody looks at; without one, every end of a wait would make an exception. */
+const OVER = 'over'
 
 /** The right to send one request on one connection. */
 export interface Entered {
@@ -35,20 +40,19 @@ export interface Entered {
   over(givenUp: boolean): void
 }
 
-/** Answered beside whatever else is going on: nothing in them leads to a question. */
+/** Sent beside whatever else is going on: servers ask nothing because of them. */
 const BESIDE: ReadonlySet<string> = new Set([
   'ping',
   'tools/list',
   'resources/list',
   'resources/templates/list',
   'prompts/list',
-  'completion/complete',
   'logging/setLevel',
   'resources/subscribe',
   'resources/unsubscribe',
 ])
 /** Leave nothing on a server that the next request could need. */
-const STATELESS: ReadonlySet<string> = new Set([...BESIDE, 'resources/read', 'prompts/get'])
+const STATELESS: ReadonlySet<string> = new Set([...BESIDE, 'resources/read', 'prompts/get', 'completion/complete'])
 
 /**
  * Where the requests of one holder go: to a connection that it shares, in turn where turns must be taken, or to one of
@@ -113,28 +117,41 @@ export class Placement {
 
   async #inLine(seat: Seat, call: HeldCall, apart: boolean): Promise<AtTurn> {
     const place = seat.connection.routes.turns.queue(seat.route, apart)
+    const inTurn = place.turn.then((turn) => ({ seat, turn, isOutOfLine: false }))
     const waited = new AbortController()
+    const outOfLine = this.#outOfLine(seat, call, apart, waited.signal)
     let got: AtTurn | undefined
     try {
-      const inTurn = place.turn.then((turn) => ({ seat, turn }))
-      const first = this.#isBound ? inTurn : Promise.race([inTurn, this.#elsewhere(seat, call, apart, waited.signal)])
-      got = await orAborted(first, call.signal)
+      got = await orAborted(Promise.race([inTurn, outOfLine]), call.signal)
       return got
     } finally {
-      waited.abort()
-      if (got?.seat !== seat) place.leave()
+      waited.abort(OVER)
+      if (got?.isOutOfLine !== false) place.leave()
+      // One that came in the very moment of the other is given back.
+      outOfLine.then((late) => late !== got && late.turn.done(), ignore)
     }
   }
 
-  /** A turn at a connection of the holder's own, once its patience with others is over; never, when it has to stay. */
-  async #elsewhere(seat: Seat, call: HeldCall, apart: boolean, signal: AbortSignal): Promise<AtTurn> {
+  /** Another way, once the holder's patience is over. Never ends when it has to go on waiting. */
+  async #outOfLine(seat: Seat, call: HeldCall, apart: boolean, signal: AbortSignal): Promise<AtTurn> {
     await pause(this.#options.timers, this.#options.patienceMs, signal)
-    const failure = seat.connection.routes.turns.hasOthersThan(seat.route) ? await this.#moved() : undefined
+    const { turns, areAsked } = seat.connection.routes
+    if (turns.hasOthersThan(seat.route)) {
+      if (!this.#isBound) await this.#moveAway()
+    } else if (!areAsked && !signal.aborted) {
+      // It waits for its own requests, and there was no question yet that could be taken for another's.
+      return { seat, turn: turns.squeeze(seat.route, apart), isOutOfLine: true }
+    }
+    if (this.#seat === seat || signal.aborted) return new Promise(() => undefined)
+    const elsewhere = this.#seat
+    const turn = elsewhere.connection.routes.turns.take(elsewhere.route, apart)
+    if (turn !== undefined) return { seat: elsewhere, turn, isOutOfLine: true }
+    return { ...(await this.#inLine(elsewhere, call, apart)), isOutOfLine: true }
+  }
+
+  async #moveAway(): Promise<void> {
+    const failure = await this.#moved()
     if (failure !== undefined) this.#warn(failure)
-    const own = this.#seat
-    if (own === seat || signal.aborted) return new Promise(() => undefined)
-    const turn = own.connection.routes.turns.take(own.route, apart)
-    return turn === undefined ? this.#inLine(own, call, apart) : { seat: own, turn }
   }
 
   /** Moves to a connection of its own, unless the holder is bound meanwhile. Resolves to why that could not be done. */
@@ -214,3 +231,6 @@ function entered(seat: Seat, turn: Turn | undefined): Entered {
     },
   }
 }
+
+/** The wait was over before. */
+function ignore(): void {}

@@ -134,6 +134,27 @@ describe('calls of several sessions, over stdio', () => {
     expect(harness.opened).toHaveLength(1)
   })
 
+  it('that are to be told apart run beside each other after a while, until the server has asked something', async () => {
+    const { script, letGo } = holding()
+    const harness = new SharingHarness(stdioServer('s'), { script })
+    const a = await harness.holder('a')
+    const call = (by: string) => a.call({ by, hold: true }, { origin: by, apart: true })
+    const calls = [call('one'), call('two')]
+    await harness.timers.advance(249)
+    expect(harness.calls()).toEqual(['one'])
+    await harness.timers.advance(1)
+    expect(harness.calls()).toEqual(['one', 'two'])
+    await harness.process().ask('elicitation/create')
+    expect(a.asked.at(-1)?.origin).toBeUndefined()
+    for (const by of ['one', 'two']) letGo(by)
+    await Promise.all(calls)
+    const strict = [call('three'), call('four')]
+    await harness.timers.advance(10_000)
+    expect(harness.calls()).toEqual(['one', 'two', 'three'])
+    for (const by of ['three', 'four']) letGo(by)
+    await Promise.all(strict)
+  })
+
   it('wait no longer than their own time, or than their caller does', async () => {
     const { script, letGo } = holding()
     const harness = new SharingHarness(stdioServer('s'), { script })

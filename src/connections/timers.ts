@@ -44,6 +44,6 @@ export async function atMost(timers: Timers, ms: number, work: Promise<unknown>)
   try {
     await Promise.race([work, pause(timers, ms, over.signal)]).catch(() => undefined)
   } finally {
-    over.abort()
+    over.abort('over')
   }
 }

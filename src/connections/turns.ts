@@ -99,6 +99,11 @@ export class Turns {
     }
   }
 
+  /** A turn beside the holder's own others, also where they are to be told apart. */
+  squeeze(route: ConnectionRoute, apart: boolean): Turn {
+    return this.#begin(route, apart)
+  }
+
   /** Whether another holder's requests are out or in line. */
   hasOthersThan(route: ConnectionRoute): boolean {
     return [...this.#out.keys(), ...this.#waiting.map((waiting) => waiting.route)].some((other) => other !== route)
