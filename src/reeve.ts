@@ -37,6 +37,81 @@ export interface ReeveOptions {
   readonly features?: Readonly<Record<string, boolean>>
   /** Milliseconds that a server is kept up once no thread uses it any more, for the next one that shares. Default 0. */
   readonly idleMs?: number
+  /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
+  readonly host?: ReeveHost
+}
+
+export type ReeveHostOptions = Pick<ReeveOptions, 'home' | 'env' | 'idleMs'>
+
+/**
+ * What runtimes of one process can have together: the state of one home, and processes and connections for one set of
+ * variables. Threads that share servers do so across these runtimes: each with its own configuration and working
+ * directory, and one server wherever these make no difference to it.
+ */
+export class ReeveHost implements AsyncDisposable {
+  readonly home: string
+  readonly env: HostVariables
+  readonly #store: Store
+  readonly #local: LocalEnvironment
+  readonly #pool: ConnectionPool
+  readonly #warnings: (ReeveError | Error)[]
+  #closed: Promise<void> | undefined
+
+  constructor(options: ReeveHostOptions = {}) {
+    this.env = options.env ?? process.env
+    this.home = options.home ?? reeveHome(this.env)
+    this.#store = openStore(join(this.home, 'state.sqlite'))
+    this.#warnings = [...this.#store.warnings]
+    this.#local = new LocalEnvironment({
+      home: this.home,
+      http: createHttpClient({ env: this.env }),
+      onwarning: (warning) => this.#warnings.push(warning),
+    })
+    const environments = new Map([['local', this.#local]])
+    this.#pool = new ConnectionPool({
+      cache: this.#store.inventories,
+      ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
+      eras: this.#store.eras,
+      open: transportOpener({ environments, parentEnv: this.env, defaultCwd: this.home }),
+    })
+  }
+
+  /** What is wrong with the state folder, already dealt with. */
+  get warnings(): readonly (ReeveError | Error)[] {
+    return this.#warnings
+  }
+
+  /** For the runtimes. */
+  get pool(): ConnectionPool {
+    return this.#pool
+  }
+
+  /** Ends what earlier processes of this home left behind when they were killed. */
+  async reapOrphans(): Promise<void> {
+    const { problems } = await reapOrphans(this.home)
+    this.#warnings.push(...problems)
+  }
+
+  /** Kills every child at once: for a process that is about to end. */
+  killNow(): void {
+    this.#local.killNow()
+  }
+
+  /** Ends every connection and process, in parallel and bounded. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown()
+    return this.#closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #shutDown(): Promise<void> {
+    await this.#pool.close()
+    await this.#local.close()
+    this.#store.close()
+  }
 }
 
 /**
@@ -60,18 +135,19 @@ export class Reeve implements AsyncDisposable {
 
   /** Loads configuration and opens the state. Starts no server; raises nothing for what stands in a file (`problems`). */
   static async open(options: ReeveOptions = {}): Promise<Reeve> {
-    const parts = openParts(options)
+    const parts = partsFrom(options)
     try {
-      const [config] = await Promise.all([configure(parts), parts.reapOrphans()])
+      const reaped = parts.ownsHost ? parts.host.reapOrphans() : undefined
+      const [config] = await Promise.all([configure(parts), reaped])
       return new Reeve(parts, config)
     } catch (error) {
-      await parts.close()
+      if (parts.ownsHost) await parts.host.close()
       throw error
     }
   }
 
   private constructor(parts: RuntimeParts, config: Configured) {
-    this.home = parts.home
+    this.home = parts.host.home
     this.#parts = parts
     this.#config = config
   }
@@ -88,7 +164,7 @@ export class Reeve implements AsyncDisposable {
 
   /** What is wrong with the state folder, already dealt with. */
   get warnings(): readonly (ReeveError | Error)[] {
-    return this.#parts.warnings
+    return this.#parts.host.warnings
   }
 
   /** The servers that a new thread starts, disabled ones included. */
@@ -123,7 +199,7 @@ export class Reeve implements AsyncDisposable {
     for (const thread of this.#threads) thread.publish(this.#config.servers)
   }
 
-  /** Ends every thread and server, in parallel and bounded. Idempotent. */
+  /** Ends every thread, and every server that no other runtime of its host uses, in parallel and bounded. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#shutDown()
     return this.#closed
@@ -131,7 +207,7 @@ export class Reeve implements AsyncDisposable {
 
   /** Kills every child at once: for a process that is about to end. */
   killNow(): void {
-    this.#parts.local.killNow()
+    this.#parts.host.killNow()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -140,14 +216,14 @@ export class Reeve implements AsyncDisposable {
 
   async #shutDown(): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.close()))
-    await this.#parts.close()
+    if (this.#parts.ownsHost) await this.#parts.host.close()
   }
 
   #threadHost() {
-    const { pool, env, cwd } = this.#parts
+    const { host, cwd } = this.#parts
     return {
-      pool,
-      env,
+      pool: host.pool,
+      env: host.env,
       cwd,
       clientInfo: implementation(),
       multiEnvironment: this.#config.multiEnvironment,
@@ -164,7 +240,8 @@ interface Configured {
   readonly multiEnvironment: boolean
 }
 
-async function configure({ home, cwd, env, options }: RuntimeParts): Promise<Configured> {
+async function configure({ host, cwd, options }: RuntimeParts): Promise<Configured> {
+  const { home, env } = host
   const loaded = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
   const multiEnvironment =
     options.features?.multi_environment_mcp ?? loaded.features.get('multi_environment_mcp') ?? false
@@ -173,51 +250,12 @@ async function configure({ home, cwd, env, options }: RuntimeParts): Promise<Con
 
 interface RuntimeParts {
   readonly options: ReeveOptions
-  readonly home: string
   readonly cwd: string
-  readonly env: HostVariables
-  readonly store: Store
-  readonly local: LocalEnvironment
-  readonly pool: ConnectionPool
-  readonly warnings: (ReeveError | Error)[]
-  reapOrphans(): Promise<void>
-  close(): Promise<void>
+  readonly host: ReeveHost
+  readonly ownsHost: boolean
 }
 
-function openParts(options: ReeveOptions): RuntimeParts {
-  const env = options.env ?? process.env
-  const home = options.home ?? reeveHome(env)
+function partsFrom(options: ReeveOptions): RuntimeParts {
   const cwd = options.cwd ?? process.cwd()
-  const store = openStore(join(home, 'state.sqlite'))
-  const warnings: (ReeveError | Error)[] = [...store.warnings]
-  const local = new LocalEnvironment({
-    home,
-    http: createHttpClient({ env }),
-    onwarning: (warning) => warnings.push(warning),
-  })
-  const pool = new ConnectionPool({
-    cache: store.inventories,
-    ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
-    eras: store.eras,
-    open: transportOpener({ environments: new Map([['local', local]]), parentEnv: env, defaultCwd: cwd }),
-  })
-  return {
-    options,
-    home,
-    cwd,
-    env,
-    store,
-    local,
-    pool,
-    warnings,
-    reapOrphans: async () => {
-      const { problems } = await reapOrphans(home)
-      warnings.push(...problems)
-    },
-    close: async () => {
-      await pool.close()
-      await local.close()
-      store.close()
-    },
-  }
+  return { options, cwd, host: options.host ?? new ReeveHost(options), ownsHost: options.host === undefined }
 }

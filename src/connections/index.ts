@@ -8,7 +8,7 @@ export type * from './inventory.js'
 export { LISTS, type Listed, type ListMethod, listAllPages, type SendList } from './listing.js'
 export { ConnectionManager, type ManagerOptions } from './manager.js'
 export { ACCEPTED_REVISIONS, OFFERED_REVISION } from './negotiate.js'
-export type { OpenOptions, TransportOpener } from './opener.js'
+export type { OpenOptions, PlacedOpener, PlacedOpenOptions, TransportOpener } from './opener.js'
 export { ConnectionPool, type PoolOptions } from './pool.js'
 export {
   type CallBinding,

@@ -166,7 +166,7 @@ export class ConnectionManager {
   #view(server: EffectiveServer, before: View | undefined, options: { readonly fresh?: boolean }): View {
     const { key } = server
     if (!server.config.enabled) return Object.freeze({ key, server, lease: undefined, cached: undefined })
-    const { pool } = this.#options
+    const { pool, fallbackCwd } = this.#options
     const holding = this.#holding(server)
     const context = this.#identityContext(server, holding.profile)
     const identity = connectionIdentity(server, context)
@@ -176,7 +176,7 @@ export class ConnectionManager {
       kept !== undefined && kept.connection.identity.digest === identity.digest && isReusable(kept.connection, server)
     const lease = usable
       ? kept.share()
-      : pool.acquire({ ...holding, server, identity, cacheIdentity: cacheKey }, this.#route(key), options)
+      : pool.acquire({ ...holding, server, identity, fallbackCwd, cacheIdentity: cacheKey }, this.#route(key), options)
     return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
   }
 

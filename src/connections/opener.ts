@@ -6,5 +6,14 @@ export interface OpenOptions {
   readonly signal: AbortSignal
 }
 
+/** The same where several holders have several working directories. */
+export interface PlacedOpenOptions extends OpenOptions {
+  /** Where a local server without a working directory of its own runs. Absolute. */
+  readonly cwd: string
+}
+
+/** Opens servers for everybody: told for whom, by the working directory. */
+export type PlacedOpener = (server: EffectiveServer, options: PlacedOpenOptions) => Promise<Transport>
+
 /** Makes the transport of one server, not started yet. Every attempt asks for a new one. */
 export type TransportOpener = (server: EffectiveServer, options: OpenOptions) => Promise<Transport>

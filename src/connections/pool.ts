@@ -5,7 +5,7 @@ import type { EraMemory } from './eras/memory.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory, InventoryCache } from './inventory.js'
 import { Lease } from './lease.js'
-import type { TransportOpener } from './opener.js'
+import type { PlacedOpener } from './opener.js'
 import { DEFAULT_PATIENCE } from './placement.js'
 import type { Debounce } from './relister.js'
 import type { ConnectionRoute } from './route.js'
@@ -15,7 +15,7 @@ import { systemTimers, type Timers } from './timers.js'
 import type { ClientProfile } from './types.js'
 
 export interface PoolOptions {
-  readonly open: TransportOpener
+  readonly open: PlacedOpener
   readonly timers?: Timers
   /** Gets what each server offers, after every listing. */
   readonly cache?: InventoryCache
@@ -38,6 +38,8 @@ export interface ConnectionRequest {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
   readonly profile: ClientProfile
+  /** Working directory of a local server that has none; part of the identity where it counts. */
+  readonly fallbackCwd: string
   /** Where the inventory is kept; absent: nowhere. */
   readonly cacheIdentity: string | undefined
   /** Connections are shared among holders of one owner only. */
@@ -155,14 +157,14 @@ export class ConnectionPool {
     return true
   }
 
-  #create({ server, identity, profile, cacheIdentity }: ConnectionRequest): Connection {
+  #create({ server, identity, profile, fallbackCwd, cacheIdentity }: ConnectionRequest): Connection {
     const { open, eras, authState, debounce, random } = this.#options
     const { cache } = this
     const connection = new Connection({
       server,
       identity,
       profile,
-      open,
+      open: (opened, options) => open(opened, { ...options, cwd: fallbackCwd }),
       timers: this.timers,
       ...(cache !== undefined &&
         cacheIdentity !== undefined && {

@@ -11,7 +11,7 @@ export interface OpenerOptions {
   readonly environments: ReadonlyMap<string, Environment>
   /** The host's variables. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>
-  /** Working directory of a local stdio server without `cwd`. */
+  /** Working directory of a local stdio server without `cwd`, where the opening names none. */
   readonly defaultCwd: string
   /** Every line that a server writes to stderr. */
   readonly onstderr?: (key: ServerKey, line: string) => void
@@ -31,9 +31,9 @@ export interface Openable {
  */
 export function transportOpener(
   options: OpenerOptions,
-): (server: Openable, how: { readonly signal: AbortSignal }) => Promise<Transport> {
+): (server: Openable, how: { readonly signal: AbortSignal; readonly cwd?: string }) => Promise<Transport> {
   const { environments, parentEnv, defaultCwd, onstderr } = options
-  return async ({ key, config }, { signal }) => {
+  return async ({ key, config }, { signal, cwd = defaultCwd }) => {
     const environment = environments.get(config.environmentId)
     const label = displayKey(key)
     if (environment === undefined) throw unknownEnvironment(label, config.environmentId)
@@ -45,14 +45,14 @@ export function transportOpener(
         server,
         parentEnv,
         platform: process.platform,
-        defaultCwd,
+        defaultCwd: cwd,
         label,
         signal,
         ...(listener && { onstderr: listener }),
       })
     }
     const spawn = environment.kind === 'local' ? environment.spawn.bind(environment) : undefined
-    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd: defaultCwd, ...(spawn && { spawn }) })
+    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, ...(spawn && { spawn }) })
   }
 }
 

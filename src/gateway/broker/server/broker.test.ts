@@ -164,3 +164,28 @@ describe('the end of a broker', () => {
     expect(await stopBroker({ home: home.path, version: VERSION })).toBeUndefined()
   })
 })
+
+describe('clients with different working directories', () => {
+  const pidOf = async (thread: RemoteThread, server: string) =>
+    Number(JSON.parse(textOf(await thread.callTool({ server, tool: 'process' }))).pid)
+  const from = (cwd: string, env: Record<string, string> = {}) =>
+    home.thread(
+      {},
+      {
+        hello: { mode: 'thread', cwd, configFiles: [], resumed: 0, transparent: false },
+        env: { PATH: process.env.PATH, HOME: home.path, ...env },
+      },
+    )
+
+  it('share the servers that have a directory of their own, and no others', async () => {
+    await home.configure({ anywhere: [], fixed: [] }, `cwd = ${JSON.stringify(home.path)}\n`)
+    await home.open()
+    const [here, there] = [await from(home.path), await from('/')]
+    expect(await pidOf(here, 'fixed')).toBe(await pidOf(there, 'fixed'))
+    expect(await pidOf(here, 'anywhere')).not.toBe(await pidOf(there, 'anywhere'))
+    const { cwd } = JSON.parse(textOf(await there.callTool({ server: 'anywhere', tool: 'process' })))
+    expect(cwd).toBe('/')
+    const stranger = await from('/', { LANG: 'tlh' })
+    expect(await pidOf(stranger, 'fixed')).not.toBe(await pidOf(here, 'fixed'))
+  })
+})

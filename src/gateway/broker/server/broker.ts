@@ -85,6 +85,7 @@ export class Broker {
     this.#workspaces = new Workspaces({
       home,
       keptMs: this.#idleMs,
+      ready: reap(home, log),
       onWarning: (warning) => log.warn({}, warning.message),
     })
     this.closed = new Promise((resolve) => {
@@ -103,14 +104,11 @@ export class Broker {
   }
 
   async #listen(): Promise<void> {
-    const { log, home, version } = this.#options
+    const { log, version } = this.#options
     this.#listening = await listenAt(this.#place.socket, (socket) => void this.#serve(socket))
     this.#record()
     this.#awaitIdle()
     log.info({ version, socket: this.#place.socket.path }, 'the broker listens')
-    const { problems, left } = await reapOrphans(home)
-    for (const problem of problems) log.warn({}, problem.message)
-    for (const tree of left) log.warn({ label: tree.label, pids: tree.pids }, `processes were left: ${tree.reason}`)
   }
 
   /** For people, and for ending a broker that answers no more. */
@@ -227,6 +225,15 @@ export class Broker {
     log.info({}, 'the broker has ended')
     this.#ended()
   }
+}
+
+/** Ends what a broker left behind that was killed. */
+async function reap(home: string, log: BrokerLog): Promise<void> {
+  const { reaped, left, problems } = await reapOrphans(home)
+  for (const { label, pids } of reaped) log.info({ label, pids }, 'ended what a killed process had left')
+  for (const { label, pids, reason } of left)
+    log.warn({ label, pids, reason }, 'processes of a killed process are left')
+  for (const problem of problems) log.warn({}, problem.message)
 }
 
 /** What a client is told with its session: its servers, and what is wrong with its configuration and the state. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { loadConfig } from '../../../config/index.js'
 import { ClosedError } from '../../../errors.js'
 import { displayKey } from '../../../identity/index.js'
 import { Reeve } from '../../../reeve.js'
 import { type AskForVariables, clientSettings, type Variables } from './client-variables.js'
+import { digestOf, type HostLease, RuntimeHosts } from './runtime-hosts.js'
 
 export interface WorkspaceRequest {
   readonly configFiles: readonly string[]
@@ -30,12 +30,15 @@ export interface WorkspacesOptions {
   readonly home: string
   /** Milliseconds that a server, and a workspace, without clients is kept for the next one. */
   readonly keptMs: number
+  /** Nothing is started before. Never rejects. */
+  readonly ready: Promise<void>
   readonly onWarning: (warning: Error) => void
 }
 
 interface Workspace {
   readonly cwd: string
   readonly configFiles: readonly string[]
+  readonly lease: HostLease
   readonly opening: Promise<Reeve>
   reeve: Reeve | undefined
   visitors: number
@@ -45,12 +48,20 @@ interface Workspace {
 /** Empty workspaces that are kept at most; the oldest goes first. */
 const KEPT = 32
 
+interface WorkspaceFacts {
+  readonly configFiles: readonly string[]
+  readonly cwd: string
+  readonly env: Variables
+}
+
 /**
  * The runtimes of one broker: one for all clients with the same configuration files, working directory and values of
- * variables, so that clients that differ in any of these never share a server.
+ * variables. Those that differ in their variables never share a server; those that differ in the rest share the servers
+ * to which it makes no difference.
  */
 export class Workspaces {
   readonly #options: WorkspacesOptions
+  readonly #hosts: RuntimeHosts
   readonly #open = new Map<string, Workspace>()
   /** Names that a configuration asked for last. */
   readonly #names = new Map<string, ReadonlySet<string>>()
@@ -58,6 +69,7 @@ export class Workspaces {
 
   constructor(options: WorkspacesOptions) {
     this.#options = options
+    this.#hosts = new RuntimeHosts({ home: options.home, idleMs: options.keptMs })
   }
 
   /** The workspace of a client, its configuration as it stands on disk now. */
@@ -67,7 +79,7 @@ export class Workspaces {
     const load = (env: Variables) => loadConfig({ home, cwd, env, files: configFiles })
     const { config, env, names } = await clientSettings(load, ask, this.#names.get(place) ?? [])
     this.#names.set(place, names)
-    const workspace = this.#enter(identityOf(place, env), { configFiles, cwd, env })
+    const workspace = this.#enter(`${place} ${digestOf(env)}`, { configFiles, cwd, env })
     try {
       const reeve = await workspace.opening
       // Servers that did not change keep running.
@@ -95,7 +107,7 @@ export class Workspaces {
     return this.#closed
   }
 
-  #enter(identity: string, given: { configFiles: readonly string[]; cwd: string; env: Variables }): Workspace {
+  #enter(identity: string, given: WorkspaceFacts): Workspace {
     if (this.#closed !== undefined) throw new ClosedError('the broker')
     const found = this.#open.get(identity)
     const workspace = found ?? this.#create(identity, given)
@@ -105,19 +117,17 @@ export class Workspaces {
     return workspace
   }
 
-  #create(
-    identity: string,
-    { configFiles, cwd, env }: { configFiles: readonly string[]; cwd: string; env: Variables },
-  ): Workspace {
-    const opening = Reeve.open({ home: this.#options.home, configFiles, cwd, env, idleMs: this.#options.keptMs })
-    const workspace: Workspace = { configFiles, cwd, opening, reeve: undefined, visitors: 0, emptied: undefined }
+  #create(identity: string, { configFiles, cwd, env }: WorkspaceFacts): Workspace {
+    const lease = this.#hosts.lease(env)
+    const opening = this.#options.ready.then(() => Reeve.open({ host: lease.host, configFiles, cwd }))
+    const workspace: Workspace = { configFiles, cwd, lease, opening, reeve: undefined, visitors: 0, emptied: undefined }
     this.#open.set(identity, workspace)
     opening.then(
       (reeve) => {
         workspace.reeve = reeve
         for (const warning of reeve.warnings) this.#options.onWarning(warning)
       },
-      () => this.#open.delete(identity),
+      () => void this.#end(workspace),
     )
     return workspace
   }
@@ -135,7 +145,10 @@ export class Workspaces {
     clearTimeout(workspace.emptied)
     for (const [identity, other] of this.#open) if (other === workspace) this.#open.delete(identity)
     try {
-      await (await workspace.opening).close()
+      // Why one was not opened was told to the client.
+      const reeve = await workspace.opening.catch(() => undefined)
+      await reeve?.close()
+      await workspace.lease.release()
     } catch (error) {
       this.#options.onWarning(error instanceof Error ? error : new Error(String(error)))
     }
@@ -144,14 +157,6 @@ export class Workspaces {
   async #closeAll(): Promise<void> {
     await Promise.all([...this.#open.values()].map((workspace) => this.#end(workspace)))
   }
-}
-
-/** The variables may hold secrets, so they are kept as a digest only. */
-function identityOf(place: string, env: Variables): string {
-  const sorted = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(JSON.stringify([place, sorted]))
-    .digest('hex')
 }
 
 function once(action: () => void): () => void {
