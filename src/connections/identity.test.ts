@@ -98,6 +98,7 @@ describe('the identity of a connection', () => {
     const elsewhere = { fallbackCwd: '/srv/there' }
     expect(digest(stdioServer('s'), elsewhere)).not.toBe(digest(stdioServer('s')))
     expect(digest(stdioServer('s', {}, { cwd: '/a' }), elsewhere)).toBe(digest(stdioServer('s', {}, { cwd: '/a' })))
+    expect(digest(stdioServer('s', {}, { cwd: 'a' }), elsewhere)).not.toBe(digest(stdioServer('s', {}, { cwd: 'a' })))
     expect(digest(stdioServer('s', { environmentId: 'd' }), elsewhere)).toBe(
       digest(stdioServer('s', { environmentId: 'd' })),
     )

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { HttpServer, ServerConfig, StdioServer } from '../config/index.js'
 import { keyText, type ServerKey } from '../identity/index.js'
@@ -118,7 +119,9 @@ function httpFields(http: HttpServer): Record<string, unknown> {
 
 function usesFallbackCwd({ environmentId, transport }: ServerConfig): boolean {
   if (environmentId !== 'local') return false
-  return transport.type === 'stdio' ? transport.cwd === undefined : transport.httpHeadersHelper !== undefined
+  if (transport.type !== 'stdio') return transport.httpHeadersHelper !== undefined
+  // A relative one starts there.
+  return transport.cwd === undefined || !isAbsolute(transport.cwd)
 }
 
 function hashedValues(values: Readonly<Record<string, string>>): Record<string, string | null> {
