@@ -14,18 +14,23 @@ export interface AttributionFacts {
 /** Whether one connection's server can say whose call a message of its own belongs to, and what follows when it can't. */
 export class Attribution {
   readonly #askable: boolean
-  #onWire: boolean
+  #hasStreams: boolean
   #legacy = true
   #asks = false
 
   constructor({ transport, clientCapabilities }: AttributionFacts) {
     this.#askable = ASKABLE.some((capability) => Object.hasOwn(clientCapabilities, capability))
-    this.#onWire = transport === 'streamable_http'
+    this.#hasStreams = transport === 'streamable_http'
   }
 
-  /** Whatever a request causes comes in on its response stream, or in its result. */
+  /** Questions come in on the response stream of the request that caused them, or in its result. */
   get onWire(): boolean {
-    return this.#onWire || !this.#legacy
+    return this.#hasStreams || !this.#legacy
+  }
+
+  /** Everything that a request causes comes in on its own stream. */
+  get hasStreams(): boolean {
+    return this.#hasStreams
   }
 
   /**
@@ -51,6 +56,6 @@ export class Attribution {
 
   /** A question came in that no response stream carried: whatever the transport could do, this server does not. */
   astray(method: string): void {
-    if (CAUSED_BY_CALLS.has(method)) this.#onWire = false
+    if (CAUSED_BY_CALLS.has(method)) this.#hasStreams = false
   }
 }

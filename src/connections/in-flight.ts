@@ -15,9 +15,13 @@ export type Attribution =
   /** stdio: it can't tell, so only when a single request is out. */
   | 'sole'
 
+/** Requests that are over and still known, for what comes in on their streams behind the answer. */
+const KEPT = 256
+
 /** The callers' requests that are out on one session. */
 export class InFlight {
   readonly #open = new Map<RequestId, Caller>()
+  readonly #over = new Map<RequestId, Caller>()
   readonly #attribution: Attribution
 
   constructor(attribution: Attribution) {
@@ -29,11 +33,18 @@ export class InFlight {
   }
 
   delete(id: RequestId): void {
+    const caller = this.#open.get(id)
     this.#open.delete(id)
+    if (caller === undefined || this.#attribution !== 'stream') return
+    this.#over.set(id, caller)
+    if (this.#over.size <= KEPT) return
+    const [oldest] = this.#over.keys()
+    if (oldest !== undefined) this.#over.delete(oldest)
   }
 
   callerOf(on: ReceivedOn): Caller | undefined {
-    if (on.relatedTo !== undefined) return this.#open.get(on.relatedTo)
+    const { relatedTo } = on
+    if (relatedTo !== undefined) return this.#open.get(relatedTo) ?? this.#over.get(relatedTo)
     if (this.#attribution === 'stream' || this.#open.size !== 1) return undefined
     const [sole] = this.#open.values()
     return sole

@@ -233,6 +233,27 @@ describe('a connection that several hold', () => {
   })
 })
 
+describe('what comes in on the stream of a call that is over', () => {
+  it('is still for the holder of that call alone', async () => {
+    let related: number | undefined
+    const harness = await new ConnectionHarness({
+      server: httpServer('docs'),
+      scripts: [{ 'tools/call': (_params, { id }) => ({ id }) }],
+      through: relatedTo(() => related),
+      onRequest: async () => ({ who: 'first' }),
+    }).up()
+    const second = new RecordingRoute(async () => ({ who: 'second' }))
+    harness.connection.join(second)
+    const { id } = await harness.connection.request(second, 'tools/call', CALL, { origin: 'mine' })
+    related = Number(id)
+    await harness.server.notify('notifications/message', { level: 'info', data: 'late' })
+    expect(await harness.server.ask('elicitation/create')).toMatchObject({ result: { who: 'second' } })
+    const heard = (route: RecordingRoute) =>
+      route.news.flatMap((news) => (news.type === 'notification' ? [news.notification.origin] : []))
+    expect([heard(harness.route), heard(second)]).toEqual([[], ['mine']])
+  })
+})
+
 describe('a server that breaks the rules', () => {
   it('with answers that nobody asked for is named, and harms nothing', async () => {
     const harness = await new ConnectionHarness({

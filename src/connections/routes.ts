@@ -166,7 +166,7 @@ export class Routes {
       const subscribed = subscriptions.to(params.uri)
       if (subscribed.length > 0) return subscribed
     }
-    const causing = this.#causing(message) ?? (this.#attribution.onWire ? undefined : this.turns.sole)
+    const causing = this.#causing(message) ?? (this.#attribution.hasStreams ? undefined : this.turns.sole)
     const hearing = causing === undefined ? [...this.#open] : this.#open.has(causing) ? [causing] : []
     // What came for one request has the level that this request asked for.
     if (method === LOG_MESSAGE && message.isCertain !== true) {
