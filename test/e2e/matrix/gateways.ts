@@ -15,7 +15,7 @@ import { StdioWire } from './wires/stdio-wire.js'
 
 export const TOKEN = 'matrix-token-'.padEnd(43, 'x')
 
-/** `merged`: all servers as one, under qualified names. `transparent`: one server as it is. */
+/** `merged`: all servers as one, under qualified names. `transparent`: the first server as it is. */
 export type Front = 'merged' | 'transparent'
 
 export interface ClientSpec {
@@ -84,13 +84,14 @@ export class Gateways implements AsyncDisposable {
       startThread: (thread: Parameters<Reeve['startThread']>[0]) => this.#reeve.startThread(thread),
       version: '9.9.9',
       onWarning: (warning: Error) => void this.warnings.push(warning),
-      ...(front === 'transparent' && { transparent: this.#only() }),
+      ...(front === 'transparent' && { transparent: this.#first() }),
     }
   }
 
-  #only(): ServerKey {
-    const [name, more] = Object.keys(this.#upstreams)
-    if (name === undefined || more !== undefined) throw new Error('a transparent gateway has one server')
+  /** A transparent gateway shows the first of the servers. */
+  #first(): ServerKey {
+    const [name] = Object.keys(this.#upstreams)
+    if (name === undefined) throw new Error('there is no server')
     return serverKey(name)
   }
 }

@@ -2,8 +2,11 @@ import type { Cell } from './cell.js'
 import type { Era, EraClient } from './clients/client.js'
 import type { Combination } from './combinations.js'
 import { CLIENT_CAPABILITIES } from './features/unknown.js'
+import type { ScriptedServer } from './fidelity/scripted-server.js'
+import { serveScript } from './fidelity/serve-script.js'
 import { type Front, Gateways } from './gateways.js'
 import { Names } from './names.js'
+import { scriptedPeer } from './scripted-peer.js'
 import { startUpstream, type TransportKind } from './upstream.js'
 
 const SERVER = 'full'
@@ -13,17 +16,18 @@ const SERVER = 'full'
  * behind is nobody else's.
  */
 export class CellSessions implements AsyncDisposable {
-  readonly #gateways = new Map<string, Promise<Gateways>>()
+  readonly #behind = new Map<string, Promise<Behind>>()
   #current: { readonly combination: Combination; readonly client: Promise<EraClient> } | undefined
 
   /** Runs one check with a client of this combination. */
-  async run(combination: Combination, check: (cell: Cell) => Promise<void>): Promise<void> {
+  async run(combination: Combination, patienceMs: number, check: (cell: Cell) => Promise<void>): Promise<void> {
     if (this.#current?.combination !== combination) await this.#leave()
     this.#current ??= { combination, client: this.#connect(combination, 'merged') }
     try {
       const client = await this.#current.client
       const another = (front: Front) => this.#connect(combination, front)
-      await check({ combination, client, names: new Names(SERVER), another })
+      const { scripted } = await this.#behindOf(combination)
+      await check({ combination, client, names: new Names(SERVER), scripted, patienceMs, another })
       if (client.faults.length > 0) throw new Error(`what this era does not have: ${client.faults.join('\n')}`)
     } catch (error) {
       await this.#leave()
@@ -33,19 +37,21 @@ export class CellSessions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#leave()
-    for (const gateways of this.#gateways.values()) await (await gateways)[Symbol.asyncDispose]()
+    for (const behind of this.#behind.values()) await (await behind).gateways[Symbol.asyncDispose]()
   }
 
-  async #connect({ client, server, downstream, upstream }: Combination, front: Front): Promise<EraClient> {
-    const gateways = await this.#gatewaysOf(server, upstream)
-    return gateways.connect({ era: client, transport: downstream, front, capabilities: CLIENT_CAPABILITIES })
+  async #connect(combination: Combination, front: Front): Promise<EraClient> {
+    const { gateways } = await this.#behindOf(combination)
+    const { client: era, downstream: transport } = combination
+    return gateways.connect({ era, transport, front, capabilities: CLIENT_CAPABILITIES })
   }
 
-  #gatewaysOf(era: Era, transport: TransportKind): Promise<Gateways> {
-    const name = `${era} over ${transport}`
-    const open = this.#gateways.get(name) ?? openGateways(era, transport)
-    this.#gateways.set(name, open)
-    return open
+  /** The servers, and the runtime before them, are those of all clients. */
+  #behindOf({ server, upstream }: Combination): Promise<Behind> {
+    const name = `${server} over ${upstream}`
+    const behind = this.#behind.get(name) ?? openBehind(server, upstream)
+    this.#behind.set(name, behind)
+    return behind
   }
 
   async #leave(): Promise<void> {
@@ -57,6 +63,16 @@ export class CellSessions implements AsyncDisposable {
   }
 }
 
-async function openGateways(era: Era, transport: TransportKind): Promise<Gateways> {
-  return Gateways.open({ [SERVER]: await startUpstream(era, transport) })
+interface Behind {
+  readonly gateways: Gateways
+  readonly scripted: ScriptedServer
+}
+
+async function openBehind(era: Era, transport: TransportKind): Promise<Behind> {
+  const scripted = scriptedPeer(era)
+  const upstreams = {
+    [SERVER]: await startUpstream(era, transport),
+    scripted: await serveScript(scripted, era, transport),
+  }
+  return { gateways: await Gateways.open(upstreams), scripted }
 }

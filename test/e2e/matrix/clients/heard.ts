@@ -6,6 +6,10 @@ export interface Notification {
   readonly params: JsonObject
 }
 
+type Matches = (params: JsonObject) => boolean
+
+const ANY: Matches = () => true
+
 /** The notifications of one client, in the order in which they came. */
 export class Heard {
   readonly #all: Notification[] = []
@@ -26,12 +30,8 @@ export class Heard {
   }
 
   /** The params of the first notification after `count` that is of this method and matches. */
-  async next(
-    method: string,
-    count: number,
-    matches: (params: JsonObject) => boolean = () => true,
-  ): Promise<JsonObject> {
-    const [found] = await this.several(1, method, count, matches)
+  async next(method: string, count: number, matches: Matches = ANY, ms?: number): Promise<JsonObject> {
+    const [found] = await this.several(1, method, count, matches, ms)
     return found ?? {}
   }
 
@@ -40,7 +40,8 @@ export class Heard {
     many: number,
     method: string,
     count: number,
-    matches: (params: JsonObject) => boolean = () => true,
+    matches: Matches = ANY,
+    ms?: number,
   ): Promise<readonly JsonObject[]> {
     let found: JsonObject[] = []
     const come = async () => {
@@ -58,7 +59,7 @@ export class Heard {
         })
       }
     }
-    return within(`${many} ${method}`, come()).catch((error: unknown) => {
+    return within(`${many} ${method}`, come(), ms).catch((error: unknown) => {
       const others = this.since(count).map((other) => other.method)
       throw new Error(`${String(error)}; heard ${found.length}, and in all ${JSON.stringify(others)}`)
     })

@@ -5,6 +5,7 @@ import {
   introductionFrom,
   NOT_INTRODUCED,
   type Question,
+  RefusedError,
   type RequestOptions,
   type Running,
   type RunningTask,
@@ -101,7 +102,10 @@ export class OldClient implements EraClient {
   async #outcome(at: { taskId: string }): Promise<TaskOutcome> {
     const ended: Partial<TaskOutcome> = await this.request('tasks/result', at).then(
       (result) => ({ result }),
-      ({ code, message }: { code: number; message: string }) => ({ error: { code, message } }),
+      (error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error
+        return { error: error.body }
+      },
     )
     const { status } = await this.request('tasks/get', at)
     return { ...at, status: String(status), ...ended }

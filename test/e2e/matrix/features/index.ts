@@ -1,5 +1,15 @@
 import type { Feature } from '../cell.js'
 import { cancellation, listChanged, logging, progress, subscribe } from './notifications.js'
+import {
+  elicitationComplete,
+  listOfTasks,
+  logOutsideRequests,
+  questionDuringCompletion,
+  questionOutsideRequests,
+  rootsChanged,
+  structuredList,
+  unknownNotification,
+} from './of-one-era.js'
 import { completion, prompts, resources, structuredOutput, templates, tools } from './offers.js'
 import { elicitationForm, elicitationUrl, roots, sampling } from './questions.js'
 import { tasks } from './tasks.js'
@@ -25,4 +35,12 @@ export const FEATURES: readonly Feature[] = [
   listChanged,
   unknownContentType,
   unknownCapability,
+  structuredList,
+  questionOutsideRequests,
+  questionDuringCompletion,
+  logOutsideRequests,
+  unknownNotification,
+  elicitationComplete,
+  rootsChanged,
+  listOfTasks,
 ]

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../../src/protocol/index.js'
-import type { Era } from '../clients/client.js'
+import { type Era, RefusedError } from '../clients/client.js'
 
 /** How one request is answered. */
 export interface Exchange {
@@ -63,13 +63,38 @@ export class ScriptedServer {
     return () => this.#listeners.delete(listener)
   }
 
+  /** What a question was refused with is what its request comes to. */
+  async #respond(method: string, params: JsonObject, exchange: Exchange): Promise<Outcome> {
+    try {
+      return await this.#script.respond(method, params, exchange)
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error
+      return { error: error.body }
+    }
+  }
+
+  /** Asks whoever listens, outside any request; old servers only. */
+  askListener(method: string, params: JsonObject): Promise<JsonObject> {
+    const [listener, more] = this.#listeners
+    if (listener === undefined || more !== undefined) throw new Error(`${this.#listeners.size} listen`)
+    return this.#ask(method, params, listener.send)
+  }
+
+  /** Tells all who listen. */
+  announce(method: string, params: JsonObject): void {
+    for (const { send, subscription } of this.#listeners) {
+      const _meta = { ...(params._meta as JsonObject | undefined), [`${OWN}subscriptionId`]: subscription ?? null }
+      send({ jsonrpc: '2.0', method, params: subscription === undefined ? params : { ...params, _meta } })
+    }
+  }
+
   async #answer(method: string, params: JsonObject, send: Send): Promise<Outcome> {
     if (method === (this.#era === 'old' ? 'initialize' : 'server/discover')) return { result: this.#hello() }
     if (method === 'initialize' || method === 'server/discover' || method === 'ping') return NO_METHOD
-    const outcome = await this.#script.respond(method, params, {
+    const outcome = await this.#respond(method, params, {
       notify: (notified, sent) => send({ jsonrpc: '2.0', method: notified, params: sent }),
       ask: (asked, sent) => this.#ask(asked, sent, send),
-      announce: (announced, sent) => this.#announce(announced, sent),
+      announce: (announced, sent) => this.announce(announced, sent),
     })
     if (this.#era === 'old' || 'error' in outcome) return outcome
     return { result: { ...outcome.result, resultType: outcome.result.resultType ?? 'complete', ...cacheHint(method) } }
@@ -94,16 +119,9 @@ export class ScriptedServer {
     send({ jsonrpc: '2.0', id, method, params })
     return new Promise((resolve, reject) => {
       this.#asked.set(id, ({ result, error }) =>
-        result === undefined ? reject(new Error(`${method}: ${JSON.stringify(error)}`)) : resolve(result as JsonObject),
+        result === undefined ? reject(new RefusedError(method, error as JsonObject)) : resolve(result as JsonObject),
       )
     })
-  }
-
-  #announce(method: string, params: JsonObject): void {
-    for (const { send, subscription } of this.#listeners) {
-      const _meta = { ...(params._meta as JsonObject | undefined), [`${OWN}subscriptionId`]: subscription ?? null }
-      send({ jsonrpc: '2.0', method, params: subscription === undefined ? params : { ...params, _meta } })
-    }
   }
 
   #listen(id: JsonValue, { notifications }: JsonObject, send: Send): void {
