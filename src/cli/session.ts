@@ -83,7 +83,7 @@ function checkSelectors(keys: readonly ServerKey[], { only = [] }: ThreadOptions
   for (const selector of only) selectKey(keys, selector)
 }
 
-function isIncomplete(problems: Reeve['problems']): boolean {
+export function isIncomplete(problems: Reeve['problems']): boolean {
   return problems.some(({ severity }) => severity === 'error')
 }
 

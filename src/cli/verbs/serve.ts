@@ -9,6 +9,7 @@ import { type Log, logEvent, openLog } from '../log.js'
 import { oneLine } from '../printable.js'
 import { addressFrom, DEFAULT_ADDRESS } from '../serving/address.js'
 import { connectLines } from '../serving/connect-lines.js'
+import { openHostedRuntime } from '../serving/hosted-runtime.js'
 import { onlyServer } from '../serving/only-server.js'
 import { warmUp } from '../serving/warm-up.js'
 import { openRuntime } from '../session.js'
@@ -33,11 +34,12 @@ export async function run(cli: Cli, options: ServeOptions): Promise<number> {
     const code = await serveFromBroker(cli, options)
     if (code !== undefined) return code
   }
-  const [runtime, log] = await Promise.all([openRuntime(cli, { idleMs: IDLE_MS }), openLog(cli)])
-  await using opened = runtime
+  const log = await openLog(cli)
+  const hosted = options.stdio ? undefined : await openHostedRuntime(cli, log)
+  await using opened = hosted ?? (await openRuntime(cli, { idleMs: IDLE_MS }))
   const gateway = gatewayOptions(opened.reeve, log, options)
   if (options.stdio) await overStdio(cli, gateway)
-  else await overHttp(cli, opened.reeve, log, options, gateway)
+  else await overHttp(cli, opened.reeve, log, options, gateway, hosted?.stopped)
   return 0
 }
 
@@ -57,7 +59,14 @@ async function overStdio(cli: Cli, gateway: Gateway): Promise<void> {
   await Promise.race([serving.closed, aborted(cli.signal)])
 }
 
-async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions, gateway: Gateway): Promise<void> {
+async function overHttp(
+  cli: Cli,
+  reeve: Reeve,
+  log: Log,
+  options: ServeOptions,
+  gateway: Gateway,
+  stopped: AbortSignal | undefined,
+): Promise<void> {
   const { serveHttp, loadOrCreateToken } = await import('../serving/endpoints.js')
   const address = options.http === undefined ? DEFAULT_ADDRESS : addressFrom(options.http)
   const tokenFile = options.token
@@ -68,7 +77,7 @@ async function overHttp(cli: Cli, reeve: Reeve, log: Log, options: ServeOptions,
   await using serving = await serveHttp({ ...gateway, ...address, authentication })
   tellEndpoint(cli, serving, tokenFile)
   await warmUp(cli, reeve, log)
-  await Promise.race([serving.closed, aborted(cli.signal)])
+  await Promise.race([serving.closed, aborted(cli.signal), ...(stopped ? [aborted(stopped)] : [])])
 }
 
 /** Signals reach us through the command line, which then ends the runtime too. */

@@ -13,12 +13,14 @@ import type { GoodbyeReason } from '../wire/session-frames.js'
 import { toWire } from '../wire/thread-shapes.js'
 import type { BrokerLog } from './broker-log.js'
 import { brokerStatus } from './broker-status.js'
+import type { Variables } from './client-variables.js'
 import { askForVariables, greetClient } from './greet-client.js'
+import { givenBy, hostSession } from './host-session.js'
 import { type Listening, listenAt } from './listening.js'
 import { openSession } from './open-session.js'
 import { SessionTable } from './session-table.js'
 import { becomeSoleBroker } from './sole-broker.js'
-import { Workspaces } from './workspaces.js'
+import { Workspaces, type WorkspaceVisit } from './workspaces.js'
 
 export interface BrokerOptions {
   /** Absolute. */
@@ -28,12 +30,23 @@ export interface BrokerOptions {
   readonly log: BrokerLog
   /** Milliseconds without a client after which it ends. Default 5 minutes. */
   readonly idleMs?: number
+  /** It lives in a process that has more to do: never ends for want of clients. Default false. */
+  readonly hosted?: boolean
   /** Milliseconds that requests under way may take once it was told to stop. Default 5000. */
   readonly drainMs?: number
   /** The same when a newer version takes over, whose clients wait for nothing. Default 10 minutes. */
   readonly handoverMs?: number
   /** Milliseconds for a client's handshake. Default 5000. */
   readonly handshakeMs?: number
+}
+
+/** The process that hosts a broker, as a client of it. */
+export interface Lodger {
+  /** Absolute. */
+  readonly cwd: string
+  readonly configFiles: readonly string[]
+  readonly env: Variables
+  readonly onStop: () => void
 }
 
 export const BROKER_IDLE_MS = 5 * 60_000
@@ -97,6 +110,34 @@ export class Broker {
   close(): Promise<void> {
     this.#leave('stopped', this.#options.drainMs ?? 5000)
     return this.closed
+  }
+
+  /**
+   * Makes the process that hosts this broker a client of it: what it serves by itself has its servers here too, until it
+   * leaves. `onStop` tells it to: somebody stopped the broker, and every server is about to end.
+   */
+  async lodge(lodger: Lodger): Promise<WorkspaceVisit> {
+    if (this.#state !== 'serving') throw new ClosedError('the broker')
+    const { cwd, configFiles, env, onStop } = lodger
+    const entry = this.#sessions.enter({ mode: 'host', pid: process.pid, cwd, resumed: 0 }, this.#options.version)
+    entry.opened(hostSession(entry.gone, onStop))
+    try {
+      const { reeve, leave } = await this.#workspaces.visit({
+        cwd,
+        configFiles,
+        ask: async (names) => givenBy(env, names),
+      })
+      return {
+        reeve,
+        leave: () => {
+          leave()
+          entry.left()
+        },
+      }
+    } catch (error) {
+      entry.left()
+      throw error
+    }
   }
 
   get #idleMs(): number {
@@ -195,7 +236,7 @@ export class Broker {
   }
 
   #awaitIdle(): void {
-    if (this.#state !== 'serving' || this.#sessions.size > 0) return
+    if (this.#state !== 'serving' || this.#sessions.size > 0 || this.#options.hosted === true) return
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#leave('stopped', 0), this.#idleMs)
   }

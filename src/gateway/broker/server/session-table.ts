@@ -6,7 +6,7 @@ import type { BrokerSession } from './open-session.js'
 export interface SessionTableRow {
   /** Counts from 1 in this broker. */
   readonly number: number
-  readonly mode: SessionHello['mode']
+  readonly mode: SessionHello['mode'] | 'host'
   readonly pid: number
   readonly cwd: string
   /** Of the client's Reeve. */
@@ -20,9 +20,14 @@ export interface SessionTableRow {
 
 /** A client's place in the table, from its hello to its end. */
 export interface SessionEntry {
+  /** Resolves when it has left. */
+  readonly gone: Promise<void>
   opened(session: BrokerSession): void
   left(): void
 }
+
+/** Who comes. `host`: the process that the broker runs in, as a client of it. */
+type Arrival = Pick<SessionTableRow, 'mode' | 'pid' | 'cwd' | 'resumed'>
 
 interface Seat {
   readonly row: Omit<SessionTableRow, 'client'>
@@ -39,17 +44,23 @@ export class SessionTable {
     return this.#seats.size
   }
 
-  enter({ mode, pid, cwd, resumed }: SessionHello, version: string): SessionEntry {
+  enter({ mode, pid, cwd, resumed }: Arrival, version: string): SessionEntry {
     this.#last += 1
     const row = { number: this.#last, mode, pid, cwd, version, resumed, since: Date.now() }
     const seat: Seat = { row, session: undefined }
     this.#seats.add(seat)
+    let left: () => void = () => undefined
+    const gone = new Promise<void>((resolve) => {
+      left = resolve
+    })
     return {
+      gone,
       opened: (session) => {
         seat.session = session
       },
       left: () => {
         this.#seats.delete(seat)
+        left()
         if (this.#seats.size === 0) this.#onEmpty()
       },
     }
