@@ -2,11 +2,13 @@ import type { ClientProfile, ReadyClient, ServerRequestHandler } from '../connec
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
-import type { ResultForm } from './bridge/index.js'
+import { LEGACY_FORM, MODERN_FORM } from './bridge/index.js'
+import type { ClientSide } from './relay/client-side.js'
 import {
   capabilitiesOf,
   type Introduction,
   mergedIntroduction,
+  ownCapabilities,
   ownIntroduction,
   reeveInfo,
   showsApps,
@@ -14,6 +16,16 @@ import {
 import { MergedRelay } from './relay/merged-relay.js'
 import type { Relay } from './relay/relay.js'
 import { TransparentRelay } from './relay/transparent-relay.js'
+import {
+  type CallTracker,
+  LegacyClientTasks,
+  LocalTask,
+  ModernClientTasks,
+  mapRelatedTask,
+  rawTaskId,
+  type TaskHost,
+  withTasksExtension,
+} from './tasks/index.js'
 import type { ThreadStarter } from './thread-starter.js'
 
 /** What stands behind the endpoint, and how it shows itself. */
@@ -41,11 +53,48 @@ export interface ThreadEars {
   readonly onEvent: (event: ThreadEvent) => void
 }
 
-/** Starts the thread of one client and gives what answers for it. */
-export async function openRelay(
+/** Opens relays for clients of one era. */
+export type RelayOpener<Ears extends ThreadEars> = (
   options: FrontOptions,
   profile: ClientProfile,
-  form: ResultForm,
+  ears: Ears,
+) => Promise<Relay>
+
+/** For a legacy client. A server may be told of tasks in both eras' ways: this side makes one of the other. */
+export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears) => {
+  let relay: Relay | undefined
+  const asked: ServerRequestHandler = async (request, signal) => {
+    const { key, origin, params } = request
+    const tasks = relay?.tasks
+    const told = tasks && params ? { ...request, params: tasks.told(request, params) } : request
+    const answer = await (origin instanceof LocalTask ? origin.ask(told, signal) : ears.onRequest(told, signal))
+    return tasks ? mapRelatedTask(answer, (name) => rawTaskId(tasks.names, key, name)) : answer
+  }
+  const side: ClientSide = {
+    era: 'legacy',
+    form: LEGACY_FORM,
+    tasks: (host) => new LegacyClientTasks(host, ears.onRequest),
+  }
+  const capabilities = withTasksExtension(profile.capabilities)
+  const opening = openRelay(options, { ...profile, capabilities }, side, { ...ears, onRequest: asked })
+  return opening.then((opened) => {
+    relay = opened
+    return opened
+  })
+}
+
+/** For a modern client, whose requests find by `ears` what servers ask them. */
+export const openModernRelay: RelayOpener<ThreadEars & { readonly track: CallTracker }> = (options, profile, ears) => {
+  const { track, onRequest, onEvent } = ears
+  const tasks = (host: TaskHost) => new ModernClientTasks(host, profile.capabilities, track)
+  return openRelay(options, profile, { era: 'modern', form: MODERN_FORM, tasks }, { onRequest, onEvent })
+}
+
+/** Starts the thread of one client and gives what answers for it. */
+async function openRelay(
+  options: FrontOptions,
+  profile: ClientProfile,
+  side: ClientSide,
   ears: ThreadEars,
 ): Promise<Relay> {
   const { startThread, transparent, isolate, principal, onWarning } = options
@@ -57,18 +106,18 @@ export async function openRelay(
     ...(principal !== undefined && { principal }),
     ...ears,
   })
-  if (transparent === undefined) return new MergedRelay(thread, form)
-  return new TransparentRelay(thread, transparent, form, (error) => onWarning(asError(error)))
+  if (transparent === undefined) return new MergedRelay(thread, side)
+  return new TransparentRelay(thread, transparent, side, (error) => onWarning(asError(error)))
 }
 
 /**
  * Gives servers a moment to come up, and tells what there is then. Why one did not come up is told to the request that
  * needs it, not here; only the one server of a transparent gateway is waited for.
  */
-export async function introduce({ thread }: Relay, options: FrontOptions): Promise<Introduction> {
-  if (options.transparent !== undefined) return ownIntroduction(await onlyClient(thread, options.transparent))
+export async function introduce({ thread, era }: Relay, options: FrontOptions): Promise<Introduction> {
+  if (options.transparent !== undefined) return ownIntroduction(await onlyClient(thread, options.transparent), era)
   await settle(thread, options.settleMs ?? 1500)
-  return mergedIntroduction(thread.servers(), options.version)
+  return mergedIntroduction(thread.servers(), options.version, era)
 }
 
 /** Who answers: Reeve, or the one server of a transparent gateway as far as it is known. */
@@ -78,9 +127,9 @@ export function serverInfoOf({ thread }: Relay, { transparent, version }: FrontO
 }
 
 /** The capabilities that hold now. */
-export async function offered({ thread }: Relay, { transparent }: FrontOptions): Promise<JsonObject> {
-  if (transparent === undefined) return capabilitiesOf(thread.servers())
-  return (await onlyClient(thread, transparent)).capabilities
+export async function offered({ thread, era }: Relay, { transparent }: FrontOptions): Promise<JsonObject> {
+  if (transparent === undefined) return capabilitiesOf(thread.servers(), era)
+  return ownCapabilities(await onlyClient(thread, transparent), era)
 }
 
 async function onlyClient(thread: Thread, { name, environment }: ServerKey): Promise<ReadyClient> {

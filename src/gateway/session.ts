@@ -4,9 +4,9 @@ import { ClosedError, ReeveError, RpcError } from '../errors.js'
 import { serverKey } from '../identity/index.js'
 import { type Era, type InboundRequest, type JsonObject, Peer, RPC, type Transport } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
-import { errorIn, LEGACY_FORM } from './bridge/index.js'
+import { errorIn } from './bridge/index.js'
 import { isModern, negotiate, type Revision } from './eras.js'
-import { type FrontOptions, introduce, openRelay } from './front.js'
+import { type FrontOptions, introduce, openLegacyRelay } from './front.js'
 import type { ModernLimits } from './modern/limits.js'
 import { requireEnvelope } from './modern/request.js'
 import { ModernService } from './modern/service.js'
@@ -172,7 +172,7 @@ export class GatewaySession {
   }
 
   #startRelay(profile: ClientProfile): Promise<Relay> {
-    return openRelay(this.#options, profile, LEGACY_FORM, {
+    return openLegacyRelay(this.#options, profile, {
       onRequest: (request, signal) =>
         askClient(request, signal, {
           peer: this.#peer,

@@ -22,9 +22,7 @@ export interface OwnedUri {
  * ```
  */
 export function qualifyUri(key: ServerKey, uri: string): string {
-  return uri.startsWith(UI)
-    ? `${OWNED_UI}${authority(key)}/${uri.slice(UI.length)}`
-    : `${OWNED}${authority(key)}/${uri}`
+  return uri.startsWith(UI) ? `${OWNED_UI}${authority(key)}/${uri.slice(UI.length)}` : qualifyOwned(OWNED, key, uri)
 }
 
 /**
@@ -32,9 +30,20 @@ export function qualifyUri(key: ServerKey, uri: string): string {
  * somebody encoded in another way, and a `ui:` resource that a template was expanded to, are understood too.
  */
 export function parseUri(qualified: string): OwnedUri | undefined {
-  if (qualified.startsWith(OWNED)) return split(qualified.slice(OWNED.length), '')
+  const owned = parseOwned(OWNED, qualified)
+  if (owned !== undefined) return owned
   if (qualified.startsWith(OWNED_UI)) return split(qualified.slice(OWNED_UI.length), UI)
   return undefined
+}
+
+/** A text of a server under a scheme of ours, as {@link qualifyUri} does it with URIs. */
+export function qualifyOwned(scheme: string, key: ServerKey, text: string): string {
+  return `${scheme}${authority(key)}/${text}`
+}
+
+/** Reads one back; undefined for every other text. */
+export function parseOwned(scheme: string, qualified: string): OwnedUri | undefined {
+  return qualified.startsWith(scheme) ? split(qualified.slice(scheme.length), '') : undefined
 }
 
 const OWNED = 'reeve://'

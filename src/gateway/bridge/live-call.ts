@@ -37,6 +37,7 @@ type Client =
 export class LiveCall {
   readonly #abort = new AbortController()
   readonly #mayAsk: boolean
+  readonly #prefix: string
   readonly #questions = new Map<string, Question>()
   /** As last declared. */
   #capabilities: JsonObject
@@ -49,10 +50,21 @@ export class LiveCall {
   #wake: () => void = () => undefined
 
   /** `mayAsk`: the client's method can be answered with questions. */
-  constructor(request: WaitingClient, mayAsk: boolean) {
+  constructor(request: WaitingClient, mayAsk: boolean, prefix = 'q') {
+    this.#prefix = prefix
     this.#client = { kind: 'waiting', request }
     this.#capabilities = request.capabilities
     this.#mayAsk = mayAsk
+  }
+
+  /**
+   * A call that no request of the client waits for, but that the client looks after from time to time. Names of its
+   * questions begin with `prefix`.
+   */
+  static unattended(capabilities: JsonObject, prefix: string): LiveCall {
+    const call = new LiveCall({ ...NOBODY, capabilities }, true, prefix)
+    call.leave()
+    return call
   }
 
   /** Of the call upstream. */
@@ -98,7 +110,7 @@ export class LiveCall {
     this.#refuseUnaskable(method, params)
     if (signal.aborted) return Promise.reject(new CancelledError('the server took its question back'))
     this.#lastQuestion += 1
-    const name = `q${this.#lastQuestion}`
+    const name = `${this.#prefix}${this.#lastQuestion}`
     return new Promise((resolve, reject) => {
       const settled = () => {
         signal.removeEventListener('abort', onAbort)
@@ -141,6 +153,28 @@ export class LiveCall {
     }
   }
 
+  /** The turn that the call has come to, or comes to within `ms`. Leaving meanwhile cancels nothing. */
+  async look(ms: number): Promise<Turn | undefined> {
+    if (this.#turn() === undefined) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+        timer = setTimeout(resolve, ms)
+      })
+      clearTimeout(timer)
+    }
+    return this.#turn()
+  }
+
+  /** Answers to open questions; others are ignored. */
+  answer(answers: JsonObject): void {
+    for (const [name, { resolve }] of [...this.#questions]) {
+      const answer = Object.hasOwn(answers, name) ? answers[name] : undefined
+      if (isObject(answer)) resolve(answer)
+    }
+    this.#ripe = this.#questions.size > 0
+  }
+
   /** The client goes, to come back. */
   leave(): void {
     if (this.#client.kind === 'waiting') this.#client = { kind: 'away' }
@@ -151,11 +185,7 @@ export class LiveCall {
     if (this.#client.kind === 'gone') return
     this.#client = { kind: 'waiting', request }
     this.#capabilities = request.capabilities
-    for (const [name, { resolve }] of [...this.#questions]) {
-      const answer = Object.hasOwn(answers, name) ? answers[name] : undefined
-      if (isObject(answer)) resolve(answer)
-    }
-    this.#ripe = this.#questions.size > 0
+    this.answer(answers)
   }
 
   /** Nobody waits for this call any more. */
@@ -198,6 +228,13 @@ export class LiveCall {
       throw new RpcError(RPC.methodNotFound, `the client does not support ${method}`, { requiredCapabilities: missing })
     }
   }
+}
+
+const NOBODY: Omit<WaitingClient, 'capabilities'> = {
+  signal: new AbortController().signal,
+  progressToken: undefined,
+  logLevel: undefined,
+  notify: () => undefined,
 }
 
 /** The error that a modern client gets when a server needs what it did not declare. */

@@ -7,6 +7,8 @@ import { isObject } from '../relay/params.js'
 export interface ResultForm {
   /** What a server of the era `server` answered to one request. */
   relayed(server: Era, method: string, result: JsonObject): JsonObject
+  /** A tool's definition; of a server that is not up the era is not known. */
+  tool(server: Era | undefined, definition: JsonObject): JsonObject
   /** A listing that was made here, of several servers' answers. */
   listed(result: JsonObject, hint: CacheHint): JsonObject
 }
@@ -25,6 +27,8 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 export const LEGACY_FORM: ResultForm = Object.freeze({
   relayed: (server: Era, method: string, result: JsonObject) =>
     server === 'legacy' ? result : withoutModernMembers(method, result),
+  tool: (server: Era | undefined, definition: JsonObject) =>
+    server === 'modern' ? withoutModernSchema(definition) : definition,
   listed: (result: JsonObject) => result,
 })
 
@@ -36,11 +40,20 @@ export const MODERN_FORM: ResultForm = Object.freeze({
     const hint = server === 'modern' ? readCacheHint(result) : undefined
     return { ...result, resultType, ...(hint ?? KEEP_NOTHING) }
   },
+  tool: (_server: Era | undefined, definition: JsonObject) => definition,
   listed: (result: JsonObject, hint: CacheHint) => ({ ...result, resultType: 'complete', ...hint }),
 })
 
+/** Up to 2025-11-25 structured content is an object, and its schema says so (changelog 2026-07-28, minor 10). */
+function withoutModernSchema(definition: JsonObject): JsonObject {
+  const { outputSchema, ...rest } = definition
+  const isObjects = outputSchema === undefined || (isObject(outputSchema) && outputSchema.type === 'object')
+  return isObjects ? definition : rest
+}
+
 function withoutModernMembers(method: string, result: JsonObject): JsonObject {
   const { resultType: _, ...kept } = result
+  if (kept.structuredContent !== undefined && !isObject(kept.structuredContent)) delete kept.structuredContent
   if (CACHEABLE.has(method)) {
     delete kept.ttlMs
     delete kept.cacheScope

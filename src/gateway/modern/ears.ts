@@ -1,12 +1,14 @@
 import type { FromServer } from '../../connections/index.js'
 import { RpcError } from '../../errors.js'
-import { keyText, type ServerKey, sameKey } from '../../identity/index.js'
+import { displayKey, type ServerKey } from '../../identity/index.js'
 import { type JsonObject, RPC } from '../../protocol/index.js'
 import type { ThreadEvent } from '../../threads/index.js'
 import { LiveCall, type WaitingClient } from '../bridge/index.js'
 import type { ThreadEars } from '../front.js'
 import { reaches } from '../relay/logging.js'
 import type { Relay } from '../relay/relay.js'
+import { type CallTracker, relatedTask } from '../tasks/index.js'
+import { PendingCalls } from './pending-calls.js'
 
 export type ChangedList = Extract<ThreadEvent, { type: 'inventory_changed' }>['what']
 
@@ -21,7 +23,7 @@ export interface ChangeListener {
  * something in answer to one of its requests: what belongs to none of them, and to no subscription, is not told.
  */
 export class ModernEars implements ThreadEars {
-  readonly #calls = new Map<LiveCall, ServerKey | undefined>()
+  readonly calls = new PendingCalls()
   readonly #listeners = new Set<ChangeListener>()
   #relay: Relay | undefined
 
@@ -29,15 +31,11 @@ export class ModernEars implements ThreadEars {
     this.#relay = relay
   }
 
-  /** Returns what takes the call out again. */
-  add(call: LiveCall): () => void {
-    this.#calls.set(call, undefined)
-    return () => this.#calls.delete(call)
-  }
-
-  /** A call goes to this server. */
-  bind(call: LiveCall, key: ServerKey): void {
-    if (this.#calls.has(call)) this.#calls.set(call, key)
+  /** A call that waits for a task. */
+  readonly track: CallTracker = (call, key, taskId) => {
+    const leave = this.calls.add(call)
+    this.calls.bind(call, key, taskId)
+    return leave
   }
 
   listen(listener: ChangeListener): () => void {
@@ -46,7 +44,13 @@ export class ModernEars implements ThreadEars {
   }
 
   readonly onRequest = async (request: FromServer, signal: AbortSignal): Promise<JsonObject> => {
-    return this.#callOf(request).ask(request, signal)
+    if (request.method !== 'roots/list') this.calls.noteAsking(request.key)
+    const call = await this.#callOf(request, signal)
+    const { params } = request
+    return call.ask(
+      params && this.#relay ? { ...request, params: this.#relay.tasks.told(request, params) } : request,
+      signal,
+    )
   }
 
   readonly onEvent = (event: ThreadEvent): void => {
@@ -68,20 +72,26 @@ export class ModernEars implements ThreadEars {
     if (method !== 'notifications/message' || wants(waiting, params)) waiting.notify(method, params)
   }
 
-  /** The call that a question belongs to: as the wire says, else the only one that is out to this server. */
-  #callOf({ key, method, origin }: FromServer): LiveCall {
+  /** The call that a question belongs to: as the wire says, else the only one out to this server that it can be of. */
+  async #callOf({ key, method, params, origin }: FromServer, signal: AbortSignal): Promise<LiveCall> {
+    const taskId = relatedTask(params)
+    const waiting = taskId === undefined ? undefined : this.calls.ofTask(key, taskId)
+    if (waiting !== undefined) return waiting
     if (origin instanceof LiveCall) return origin
-    const out = [...this.#calls].filter(([, bound]) => bound !== undefined && sameKey(bound, key)).map(([call]) => call)
-    const [only] = out
+    const out = this.calls.to(key)
     // Roots are the client's, whichever of its requests they are asked with.
-    if (only !== undefined && (out.length === 1 || method === 'roots/list')) return only
-    const why = only === undefined ? 'none is being made' : 'none of several is known to be meant'
+    const call = method === 'roots/list' ? out[0] : await this.calls.lastOf(out, signal, UNTIL_CLEAR_MS)
+    if (call !== undefined) return call
+    const why = out.length === 0 ? 'none is being made' : 'none of several is known to be meant'
     throw new RpcError(
       RPC.methodNotFound,
-      `${method.slice(0, 200)}: the client of ${keyText(key)} can only be asked during one of its requests, and ${why}`,
+      `${method.slice(0, 200)}: the client of ${displayKey(key)} can only be asked during one of its requests, and ${why}`,
     )
   }
 }
+
+/** Milliseconds that a question waits for the calls to end that it is not of. */
+const UNTIL_CLEAR_MS = 30_000
 
 function wants({ logLevel }: WaitingClient, { level }: JsonObject): boolean {
   return logLevel !== undefined && reaches(level, logLevel)

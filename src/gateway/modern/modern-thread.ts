@@ -1,8 +1,7 @@
 import type { ClientProfile } from '../../connections/index.js'
 import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
-import { MODERN_FORM } from '../bridge/index.js'
-import { type FrontOptions, introduce, offered, openRelay, serverInfoOf } from '../front.js'
+import { type FrontOptions, introduce, offered, openModernRelay, serverInfoOf } from '../front.js'
 import type { Introduction } from '../relay/handshake.js'
 import type { Relay } from '../relay/relay.js'
 import { ModernEars } from './ears.js'
@@ -37,7 +36,7 @@ export class ModernThread {
 
   static async open(options: FrontOptions, profile: ClientProfile): Promise<ModernThread> {
     const ears = new ModernEars()
-    const relay = await openRelay(options, profile, MODERN_FORM, ears)
+    const relay = await openModernRelay(options, profile, ears)
     ears.attach(relay)
     return new ModernThread(options, profile, relay, ears)
   }

@@ -129,7 +129,7 @@ export class ModernService {
   async #converse(request: ModernRequest, waiting: WaitingClient, mayAsk: boolean): Promise<Conversation> {
     const { thread, release } = await this.#threads.lease(request.principal, profileOf(request.envelope))
     const call = new LiveCall(waiting, mayAsk)
-    const leave = thread.ears.add(call)
+    const leave = thread.ears.calls.add(call)
     const finish = (result: JsonObject) => finishResult(result, thread.serverInfo)
     const answered = thread.relay
       .answer(request.method, request.params, relayOptions(request, thread, call))
@@ -178,12 +178,12 @@ function relayOptions(request: ModernRequest, thread: ModernThread, call: LiveCa
   return {
     signal: call.signal,
     origin: call,
-    apart: true,
     inputRequired: 'return',
     ...(logLevel !== undefined && { logLevel }),
     ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),
+    mustBeApart: (key) => thread.ears.calls.mustBeApart(key),
     onBound: async (key, tool) => {
-      thread.ears.bind(call, key)
+      thread.ears.calls.bind(call, key)
       if (tool !== undefined) request.checkParameters?.(tool.inputSchema, request.params.arguments)
       if (logLevel !== undefined) await thread.logLevels.lower(key, logLevel)
     },

@@ -1,17 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { FromServer } from '../../connections/index.js'
 import { CancelledError, RpcError } from '../../errors.js'
 import { type JsonObject, type Peer, type RequestId, RPC } from '../../protocol/index.js'
-
-/** The client capability that each request of a server needs; a method that is not here is the client's to refuse. */
-const NEEDED_CAPABILITY: ReadonlyMap<string, string> = new Map([
-  ['roots/list', 'roots'],
-  ['sampling/createMessage', 'sampling'],
-  ['elicitation/create', 'elicitation'],
-  ['tasks/get', 'tasks'],
-  ['tasks/result', 'tasks'],
-  ['tasks/list', 'tasks'],
-  ['tasks/cancel', 'tasks'],
-])
+import { uncovered } from '../bridge/index.js'
 
 /** Requests that a person answers. */
 const ASKS_A_PERSON: ReadonlySet<string> = new Set(['sampling/createMessage', 'elicitation/create', 'tasks/result'])
@@ -40,10 +31,11 @@ export async function askClient(
   signal: AbortSignal,
   options: ClientRequestsOptions,
 ): Promise<JsonObject> {
-  const { method, params, origin } = request
-  const needed = NEEDED_CAPABILITY.get(method)
-  if (needed !== undefined && !Object.hasOwn(options.capabilities, needed)) {
-    throw new RpcError(RPC.methodNotFound, `the client does not support ${method}`)
+  const { method, origin } = request
+  const params = withElicitationId(method, request.params)
+  const missing = uncovered(options.capabilities, method, params)
+  if (missing !== undefined) {
+    throw new RpcError(RPC.methodNotFound, `the client does not support ${method}`, { requiredCapabilities: missing })
   }
   return within(ASKS_A_PERSON.has(method) ? PERSON_MS : PROGRAM_MS, method, signal, async (bounded) => {
     await untilReady(options.ready, bounded)
@@ -53,6 +45,12 @@ export async function askClient(
       ...(wantsProgress(params) && { onProgress: (progress: JsonObject) => options.onProgress(request, progress) }),
     })
   })
+}
+
+/** A modern server gives pages to visit no id, and a legacy client wants one (changelog 2026-07-28, minor 11). */
+function withElicitationId(method: string, params: JsonObject | undefined): JsonObject | undefined {
+  const lacksId = method === 'elicitation/create' && params?.mode === 'url' && params.elicitationId === undefined
+  return lacksId ? { ...params, elicitationId: randomUUID() } : params
 }
 
 export function isRequestId(origin: unknown): origin is RequestId {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ServerStatus } from '../../connections/index.js'
 import { serverKey } from '../../identity/index.js'
+import type { JsonObject } from '../../protocol/index.js'
 import { capabilitiesOf, instructionsOf, profileOf, showsApps } from './handshake.js'
 
 const row = (name: string, rest: Partial<ServerStatus> = {}, environment: string | null = null): ServerStatus => ({
@@ -46,15 +47,37 @@ describe('the instructions of all servers', () => {
 })
 
 describe('what the gateway declares', () => {
-  it('does not depend on its servers, but for apps', () => {
-    const plain = capabilitiesOf([])
+  it('does not depend on its servers, but for their extensions, in order of the servers', () => {
+    const plain = capabilitiesOf([], 'legacy')
     expect(plain).toMatchObject({ tools: { listChanged: true }, resources: { subscribe: true }, logging: {} })
-    expect(capabilitiesOf([row('a', { capabilities: { experimental: { x: {} }, tasks: {} } })])).toEqual(plain)
-    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] }, 'x/other': {} }
-    expect(capabilitiesOf([row('a'), row('b', { capabilities: { extensions } })])).toEqual({
+    expect(capabilitiesOf([row('a', { capabilities: { experimental: { x: {} }, unknown: {} } })], 'legacy')).toEqual(
+      plain,
+    )
+    const of = (extensions: JsonObject) => ({ capabilities: { extensions } })
+    const rows = [
+      row(
+        'b',
+        of({ 'x/other': { deep: [1] }, 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html', 'b'], more: 1 } }),
+      ),
+      row('a', of({ 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'], more: 0 }, __proto__: {} })),
+      row('c'),
+    ]
+    expect(capabilitiesOf(rows, 'legacy')).toEqual({
       ...plain,
-      extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] } },
+      extensions: {
+        'io.modelcontextprotocol/ui': { mimeTypes: ['text/html', 'b'], more: 0 },
+        'x/other': { deep: [1] },
+      },
     })
+  })
+
+  it('offers tasks in the way of each era', () => {
+    const rows = [row('new', { capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } })]
+    expect(capabilitiesOf(rows, 'legacy')).toMatchObject({ tasks: { requests: { tools: { call: {} } } } })
+    expect(capabilitiesOf(rows, 'legacy')).not.toHaveProperty('extensions')
+    const modern = capabilitiesOf([], 'modern')
+    expect(modern).toMatchObject({ extensions: { 'io.modelcontextprotocol/tasks': {} } })
+    expect(modern).not.toHaveProperty('tasks')
   })
 
   it("tells servers the client's own words, or that it said none", () => {

@@ -1,6 +1,8 @@
 import type { ClientProfile, ReadyClient, ServerStatus } from '../../connections/index.js'
 import { compareKeys, displayKey } from '../../identity/index.js'
-import type { JsonObject, JsonValue } from '../../protocol/index.js'
+import type { Era, JsonObject, JsonValue } from '../../protocol/index.js'
+import { CORE_TASKS, TASKS_EXTENSION, tasksFor } from '../tasks/index.js'
+import { mergedExtensions } from './extensions.js'
 import { isObject } from './params.js'
 
 /** MCP Apps: the one extension whose methods are the ones that the gateway relays anyway. */
@@ -39,11 +41,11 @@ export interface Introduction {
 }
 
 /** All servers as one, which is Reeve. */
-export function mergedIntroduction(servers: readonly ServerStatus[], version: string): Introduction {
+export function mergedIntroduction(servers: readonly ServerStatus[], version: string, client: Era): Introduction {
   const instructions = instructionsOf(servers)
   return {
     serverInfo: reeveInfo(version),
-    capabilities: capabilitiesOf(servers),
+    capabilities: capabilitiesOf(servers, client),
     ...(instructions !== undefined && { instructions }),
   }
 }
@@ -53,25 +55,35 @@ export function reeveInfo(version: string): JsonObject {
 }
 
 /** One server in its own words. */
-export function ownIntroduction({ serverInfo, capabilities, instructions }: ReadyClient): Introduction {
-  return { serverInfo, capabilities, ...(instructions !== undefined && { instructions }) }
+export function ownIntroduction(server: ReadyClient, client: Era): Introduction {
+  const { serverInfo, instructions } = server
+  return {
+    serverInfo,
+    capabilities: ownCapabilities(server, client),
+    ...(instructions !== undefined && { instructions }),
+  }
+}
+
+export function ownCapabilities({ era, capabilities }: ReadyClient, client: Era): JsonObject {
+  return era === client ? capabilities : tasksFor(client, capabilities)
 }
 
 /**
- * What the gateway can do, whatever its servers can: they come and go, while a client reads this once. Extensions are
- * declared only where relaying is all that they need.
+ * What the gateway can do, whatever its servers can: they come and go, while a client may read this once. Extensions are
+ * those of all servers. What a single server can do beside is no capability of them all.
  */
-export function capabilitiesOf(servers: readonly ServerStatus[]): JsonObject {
-  const apps = servers
-    .map(({ capabilities }) => capabilities?.extensions)
-    .find((extensions) => isObject(extensions) && Object.hasOwn(extensions, APPS_EXTENSION))
+export function capabilitiesOf(servers: readonly ServerStatus[], client: Era): JsonObject {
+  const sorted = [...servers].sort((a, b) => compareKeys(a.key, b.key))
+  const { [TASKS_EXTENSION]: _, ...extensions } = mergedExtensions(sorted.map(({ capabilities }) => capabilities))
+  const offered = client === 'modern' ? { ...extensions, [TASKS_EXTENSION]: {} } : extensions
   return {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
     prompts: { listChanged: true },
     completions: {},
     logging: {},
-    ...(isObject(apps) && { extensions: { [APPS_EXTENSION]: apps[APPS_EXTENSION] ?? {} } }),
+    ...(client === 'legacy' && { tasks: CORE_TASKS }),
+    ...(Object.keys(offered).length > 0 && { extensions: offered }),
   }
 }
 

@@ -1,9 +1,10 @@
 import type { FromServer } from '../../connections/index.js'
 import { RpcError } from '../../errors.js'
-import { type JsonObject, RPC } from '../../protocol/index.js'
+import { type Era, type JsonObject, RPC } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
-import type { ResultForm } from '../bridge/index.js'
+import type { ClientTasks } from '../tasks/index.js'
 import { type OwnedUri, qualifyUri } from '../uris.js'
+import type { ClientSide } from './client-side.js'
 import { complete } from './completion.js'
 import { LoggingRelay } from './logging.js'
 import { PromptsRelay } from './prompts.js'
@@ -17,14 +18,19 @@ type Method = (params: JsonObject, options: RelayOptions) => Promise<JsonObject>
 
 /** All servers behind one: names and URIs tell whose they are. */
 export class MergedRelay implements Relay {
+  readonly era: Era
   readonly thread: Thread
+  readonly tasks: ClientTasks
   readonly #resources: ResourcesRelay
   readonly #logging: LoggingRelay
   readonly #methods: ReadonlyMap<string, Method>
 
-  constructor(thread: Thread, form: ResultForm) {
+  constructor(thread: Thread, side: ClientSide) {
+    const { form } = side
+    this.era = side.era
     this.thread = thread
-    const tools = new ToolsRelay(thread, QUALIFIED, form)
+    const tools = new ToolsRelay(thread, QUALIFIED, side)
+    this.tasks = tools.tasks
     const prompts = new PromptsRelay(thread, form)
     const resources = new ResourcesRelay(thread, form)
     const logging = new LoggingRelay(thread)
@@ -47,6 +53,8 @@ export class MergedRelay implements Relay {
 
   async answer(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const handler = this.#methods.get(method)
+    const ofTasks = handler === undefined ? this.tasks.answer(method, params, options) : undefined
+    if (ofTasks !== undefined) return ofTasks
     if (handler === undefined) throw new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}`)
     return handler(params, options)
   }
@@ -59,7 +67,8 @@ export class MergedRelay implements Relay {
     return qualifyUri(key, uri)
   }
 
-  told({ key, method, params = {} }: FromServer): JsonObject | undefined {
+  told({ key, method, params: said = {} }: FromServer): JsonObject | undefined {
+    const params = this.tasks.told({ key, method }, said)
     if (method === 'notifications/message') return this.#logging.message(key, params)
     if (method === 'notifications/resources/updated') return this.#resources.updated(key, params)
     return params

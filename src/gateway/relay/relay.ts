@@ -1,12 +1,16 @@
 import type { FromServer } from '../../connections/index.js'
-import type { JsonObject } from '../../protocol/index.js'
+import type { Era, JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
+import type { ClientTasks } from '../tasks/index.js'
 import type { OwnedUri } from '../uris.js'
 import type { RelayOptions } from './relay-options.js'
 
 /** Everything that a client asks of its thread, and what its servers say, in the names and the era of this client. */
 export interface Relay {
+  /** Of the client. */
+  readonly era: Era
   readonly thread: Thread
+  readonly tasks: ClientTasks
   /** @throws RpcError -32601 for a method that nobody here has. */
   answer(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject>
   /** The server and its own URI, of one that the client gave. @throws RpcError -32602 when it could be anybody's. */

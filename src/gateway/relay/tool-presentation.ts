@@ -1,6 +1,7 @@
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
-import type { StepTool } from '../../threads/index.js'
+import type { StepTool, Thread } from '../../threads/index.js'
+import { qualifiedTasks, type TaskNames, unchangedTasks } from '../tasks/index.js'
 import { qualifyToolApp, qualifyToolResult } from './content.js'
 
 /** How a client sees tools and what they give. */
@@ -9,6 +10,7 @@ export interface ToolPresentation {
   name(tool: StepTool): string
   definition(key: ServerKey, definition: JsonObject): JsonObject
   result(key: ServerKey, result: JsonObject): JsonObject
+  taskNames(thread: Thread): TaskNames
 }
 
 /** Several servers behind one: names and URIs tell whose they are. */
@@ -16,11 +18,15 @@ export const QUALIFIED: ToolPresentation = Object.freeze({
   name: ({ flat }: StepTool) => flat,
   definition: qualifyToolApp,
   result: qualifyToolResult,
+  taskNames: qualifiedTasks,
 })
 
 /** One server, whose names are the client's. */
-export const UNCHANGED: ToolPresentation = Object.freeze({
-  name: ({ tool }: StepTool) => tool,
-  definition: (_key: ServerKey, definition: JsonObject) => definition,
-  result: (_key: ServerKey, result: JsonObject) => result,
-})
+export function unchanged(key: ServerKey): ToolPresentation {
+  return Object.freeze({
+    name: ({ tool }: StepTool) => tool,
+    definition: (_key: ServerKey, definition: JsonObject) => definition,
+    result: (_key: ServerKey, result: JsonObject) => result,
+    taskNames: () => unchangedTasks(key),
+  })
+}

@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ServerStatus } from '../../connections/index.js'
 import { ReeveError } from '../../errors.js'
-import type { JsonObject } from '../../protocol/index.js'
+import { ServerKeyMap } from '../../identity/index.js'
+import type { Era, JsonObject } from '../../protocol/index.js'
 import type { Step, StepTool, Thread } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
+import type { ClientTasks } from '../tasks/index.js'
 import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
+import type { ClientSide } from './client-side.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { invalidParams, optionalObject, optionalText, requiredText } from './params.js'
 import { callOptionsOf, type RelayOptions } from './relay-options.js'
-import { serverEra } from './server-era.js'
 import type { ToolPresentation } from './tool-presentation.js'
 
 /** What one step offers, by the names that the client knows. */
@@ -25,17 +28,27 @@ export class ToolsRelay {
   readonly #thread: Thread
   readonly #present: ToolPresentation
   readonly #form: ResultForm
+  readonly #tasks: ClientTasks
   /** As last listed to the client. */
   #shown: Offer | undefined
   /** The newest step taken, shared by the calls that run at the same time. */
   #newest: Promise<Offer> | undefined
   /** The form that goes out of each definition, which is frozen, and the same object while it is unchanged. */
-  readonly #listed = new WeakMap<JsonObject, ListedItem>()
+  readonly #listed = new WeakMap<JsonObject, ListedItem & { readonly era: Era | undefined }>()
 
-  constructor(thread: Thread, present: ToolPresentation, form: ResultForm) {
+  constructor(thread: Thread, present: ToolPresentation, { form, tasks }: ClientSide) {
     this.#thread = thread
     this.#present = present
     this.#form = form
+    this.#tasks = tasks({
+      thread,
+      names: present.taskNames(thread),
+      finish: (key, era, result) => form.relayed(era, 'tools/call', present.result(key, result)),
+    })
+  }
+
+  get tasks(): ClientTasks {
+    return this.#tasks
   }
 
   async list(params: JsonObject): Promise<JsonObject> {
@@ -43,8 +56,9 @@ export class ToolsRelay {
     // Further pages belong to the step of the first, while there is one.
     const offer = cursor === undefined || this.#shown === undefined ? await this.#renew() : this.#shown
     this.#shown = offer
+    const servers = new ServerKeyMap(this.#thread.servers().map((server) => [server.key, server]))
     const { items, nextCursor } = pageAt(
-      [...offer.tools.values()].map((tool) => this.#item(tool)),
+      [...offer.tools.values()].map((tool) => this.#item(tool, servers.get(tool.key))),
       cursor,
     )
     const listed = { tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
@@ -54,12 +68,22 @@ export class ToolsRelay {
   async call(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const name = requiredText(params, 'name')
     const meta = outgoingMeta(optionalObject(params, '_meta'))
-    const further = furtherParams(params, ['name', 'arguments'])
-    const call = { ...further, ...callOptionsOf(options), ...(meta && { _meta: meta }) }
+    const call = { ...furtherParams(params, ['name', 'arguments', 'task']), ...(meta && { _meta: meta }) }
     const run = async ({ step }: Offer, { flat, key, definition }: StepTool) => {
+      const { client } = await this.#thread.client({ server: key.name, environment: key.environment }, options)
       await options.onBound?.(key, definition)
-      const result = await step.callFlat(flat, params.arguments, call)
-      return this.#form.relayed(serverEra(this.#thread, key), 'tools/call', this.#present.result(key, result))
+      return this.#tasks.call({
+        key,
+        client,
+        definition,
+        task: params.task,
+        options,
+        send: (task, over) => {
+          const further = task === undefined ? call.params : { ...call.params, task }
+          const sent = { ...callOptionsOf(options, key), ...over, ...call, ...(further && { params: further }) }
+          return step.callFlat(flat, params.arguments, sent)
+        },
+      })
     }
     const offer = await (this.#newest ?? this.#renew())
     const tool = offer.tools.get(name)
@@ -97,12 +121,13 @@ export class ToolsRelay {
     return taking
   }
 
-  #item(tool: StepTool): ListedItem {
+  #item(tool: StepTool, server: ServerStatus | undefined): ListedItem {
     const name = this.#present.name(tool)
     const known = this.#listed.get(tool.definition)
-    if (known?.name === name) return known
-    const wire = { ...this.#present.definition(tool.key, tool.definition), name }
-    const item = { name, wire, size: JSON.stringify(wire).length }
+    if (known?.name === name && known.era === server?.era) return known
+    const listed = this.#tasks.listed(server, this.#form.tool(server?.era, tool.definition))
+    const wire = { ...this.#present.definition(tool.key, listed), name }
+    const item = { name, wire, size: JSON.stringify(wire).length, era: server?.era }
     this.#listed.set(tool.definition, item)
     return item
   }

@@ -1,15 +1,17 @@
 import type { FromServer } from '../../connections/index.js'
 import type { ServerKey } from '../../identity/index.js'
-import type { JsonObject } from '../../protocol/index.js'
+import type { Era, JsonObject } from '../../protocol/index.js'
 import type { ServerSelector, Thread } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
+import type { ClientTasks } from '../tasks/index.js'
 import type { OwnedUri } from '../uris.js'
 import { outgoingMeta } from './call-meta.js'
+import type { ClientSide } from './client-side.js'
 import { LoggingRelay } from './logging.js'
 import { optionalObject } from './params.js'
 import type { Relay } from './relay.js'
 import { callOptionsOf, type RelayOptions } from './relay-options.js'
-import { UNCHANGED } from './tool-presentation.js'
+import { unchanged } from './tool-presentation.js'
 import { ToolsRelay } from './tools.js'
 
 /** Milliseconds for a request that has no time of its own (reference: README, constants). */
@@ -23,6 +25,7 @@ const UNBOUNDED: ReadonlySet<string> = new Set(['tasks/result'])
  * the server's to answer. Tools pass the filters, approvals and bindings that they always pass.
  */
 export class TransparentRelay implements Relay {
+  readonly era: Era
   readonly thread: Thread
   readonly #key: ServerKey
   readonly #form: ResultForm
@@ -31,21 +34,26 @@ export class TransparentRelay implements Relay {
   readonly #logging: LoggingRelay
   readonly #onFault: (error: unknown) => void
 
-  constructor(thread: Thread, key: ServerKey, form: ResultForm, onFault: (error: unknown) => void) {
+  constructor(thread: Thread, key: ServerKey, side: ClientSide, onFault: (error: unknown) => void) {
+    this.era = side.era
     this.thread = thread
     this.#key = key
-    this.#form = form
+    this.#form = side.form
     this.#selector = { server: key.name, environment: key.environment }
-    this.#tools = new ToolsRelay(thread, UNCHANGED, form)
+    this.#tools = new ToolsRelay(thread, unchanged(key), side)
     this.#logging = new LoggingRelay(thread)
     this.#onFault = onFault
+  }
+
+  get tasks(): ClientTasks {
+    return this.#tools.tasks
   }
 
   async answer(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     if (method === 'tools/list') return this.#tools.list(params)
     if (method === 'tools/call') return this.#tools.call(params, options)
     if (method === 'logging/setLevel') return this.#logging.setLevel(params)
-    return this.#forward(method, params, options)
+    return this.tasks.answer(method, params, options) ?? this.#forward(method, params, options)
   }
 
   async ownerOf(uri: string): Promise<OwnedUri> {
@@ -56,7 +64,8 @@ export class TransparentRelay implements Relay {
     return uri
   }
 
-  told({ method, params = {} }: FromServer): JsonObject | undefined {
+  told({ key, method, params: said = {} }: FromServer): JsonObject | undefined {
+    const params = this.tasks.told({ key, method }, said)
     return method === 'notifications/message' && !this.#logging.wants(params) ? undefined : params
   }
 
@@ -68,7 +77,7 @@ export class TransparentRelay implements Relay {
   }
 
   async #forward(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
-    const { params: further, ...requestOptions } = callOptionsOf(options)
+    const { params: further, ...requestOptions } = callOptionsOf(options, this.#key)
     const { _meta, ...rest } = params
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const { client } = await this.thread.client(this.#selector, options)
