@@ -43,6 +43,21 @@ describe('a session that ends', () => {
     expect([a.asked, b.asked, a.heard, b.heard]).toEqual([[], [], [], []])
   })
 
+  it('ends the server of its own that was only coming up', async () => {
+    const { script } = holding()
+    const hanging: Record<string, Script> = { initialize: () => new Promise(() => {}) }
+    const harness = new SharingHarness(stdioServer('s'), { script: (attempt) => (attempt === 0 ? script : hanging) })
+    const [a, b] = [await harness.holder('a'), await harness.holder('b')]
+    a.call({ by: 'a', hold: true }).catch(() => {})
+    await settle()
+    const waiting = expect(b.call({ by: 'b' })).rejects.toMatchObject({ code: 'closed' })
+    await harness.timers.advance(250)
+    expect(harness.opened).toHaveLength(2)
+    await b.manager.close()
+    await waiting
+    expect([harness.process(0).closed, harness.process(1).closed]).toEqual([false, true])
+  })
+
   it('during a startup that others wait for too leaves it to them', async () => {
     const up = gate()
     const harness = new SharingHarness(stdioServer('s'), {
