@@ -2,12 +2,11 @@ import type { JsonObject } from '../../../../src/protocol/index.js'
 import { type EraClient, RefusedError } from '../clients/client.js'
 import { NewClient } from '../clients/new-client.js'
 import type { Names } from '../names.js'
+import { bare, NOTHING, ofCapabilities, ofParams, ofResult } from './across.js'
 import { type Passage, without } from './passages.js'
-import { CUSTOM_METHOD, NEWS } from './script-of.js'
+import { NEWS } from './script-of.js'
 import type { ScriptedServer } from './scripted-server.js'
 import type { Talk, ToolTalk, World } from './world.js'
-
-const NOTHING = /(?!)/
 
 export interface Sides {
   readonly world: World
@@ -32,40 +31,16 @@ export async function converse(sides: Sides): Promise<readonly Passage[]> {
   ]
 }
 
-/** Says what only a transparent gateway has a place for. */
-export async function converseDirectly({ client, server, world }: Omit<Sides, 'names' | 'answers'>) {
-  const passages: Passage[] = [
-    { place: 'serverInfo', sent: world.hello.serverInfo, came: client.introduction.serverInfo },
-    { place: 'capabilities', sent: world.hello.capabilities, came: client.introduction.capabilities },
-  ]
-  for (const [method, member, items] of [
-    ['resources/list', 'resources', world.resources.map(({ listed }) => listed)],
-    ['prompts/list', 'prompts', world.prompts.map(({ listed }) => listed)],
-  ] as const) {
-    passages.push(
-      ofResult(`result of ${method}`, { ...world.lists, [member]: [...items] }, await client.request(method)),
-    )
-  }
-  const { params, result } = world.custom
-  passages.push(ofResult('result of an unknown method', result, await client.request(CUSTOM_METHOD, params)))
-  passages.push(ofParams('params of an unknown method', params, received(server, CUSTOM_METHOD)))
-  return passages
-}
-
 /** What the server was told of the client, in the way of its own era. */
 function clientAsTold({ server, world }: Sides): Passage[] {
-  const hello = received(server, 'initialize')
-  const meta = (received(server, 'tools/call')?._meta ?? {}) as JsonObject
+  const hello = server.last('initialize')
+  const meta = (server.last('tools/call')?._meta ?? {}) as JsonObject
   const own = (member: string) => meta[`io.modelcontextprotocol/${member}`]
   return [
     ...(world.isolated
       ? [{ place: 'clientInfo', sent: world.clientInfo, came: hello?.clientInfo ?? own('clientInfo') }]
       : []),
-    {
-      place: 'client capabilities',
-      sent: world.clientCapabilities,
-      came: hello?.capabilities ?? own('clientCapabilities'),
-    },
+    ofCapabilities('client capabilities', world.clientCapabilities, hello?.capabilities ?? own('clientCapabilities')),
   ]
 }
 
@@ -106,7 +81,7 @@ async function call(sides: Sides, talk: ToolTalk): Promise<Passage[]> {
   const outcome = await outcomeOf(client, { ...talk.params, name: names.of(name) })
   const heard = async (method: string) => client.heard.next(method, before.heard)
   const passages = [
-    ofParams('params of tools/call', { ...talk.params, name }, received(server, 'tools/call')),
+    ofParams('params of tools/call', { ...talk.params, name }, server.last('tools/call')),
     talk.error === undefined
       ? {
           place: 'result of tools/call',
@@ -162,7 +137,7 @@ async function read({ client, server, names }: Sides, { listed, params, result }
   const came = await client.request('resources/read', { ...params, uri: names.uri(uri) })
   const contents = (result.contents as JsonObject[]).map((content) => withUri(content, names))
   return [
-    ofParams('params of resources/read', { ...params, uri }, received(server, 'resources/read')),
+    ofParams('params of resources/read', { ...params, uri }, server.last('resources/read')),
     { place: 'result of resources/read', sent: bare({ ...result, contents }), came: bare(came) },
   ]
 }
@@ -175,7 +150,7 @@ async function getPrompt({ client, server, names }: Sides, { listed, params, res
     content: linkedBlock(message.content as JsonObject, names),
   }))
   return [
-    ofParams('params of prompts/get', { ...params, name }, received(server, 'prompts/get')),
+    ofParams('params of prompts/get', { ...params, name }, server.last('prompts/get')),
     { place: 'result of prompts/get', sent: bare({ ...result, messages }), came: bare(came) },
   ]
 }
@@ -185,33 +160,9 @@ async function complete({ client, server, names, world }: Sides, { params, resul
   const ref = { type: 'ref/prompt', 'com.example/ref': { kept: true }, name }
   const came = await client.request('completion/complete', { ...params, ref: { ...ref, name: names.of(name) } })
   return [
-    ofParams('params of completion/complete', { ...params, ref }, received(server, 'completion/complete')),
+    ofParams('params of completion/complete', { ...params, ref }, server.last('completion/complete')),
     { place: 'result of completion/complete', sent: bare(result), came: bare(came) },
   ]
-}
-
-/** Results that the gateway makes anew: their members are compared one by one, like those of params. */
-function ofResult(place: string, sent: JsonObject, came: JsonObject): Passage {
-  return { place, sent: sorted(bare(sent)), came: sorted(bare(came)) }
-}
-
-/** The order of the params' own members says nothing; each member is compared as it is. */
-function ofParams(place: string, sent: JsonObject, came: JsonObject | undefined): Passage {
-  const plain = (params: JsonObject) =>
-    sorted(without(params, [], /^(io\.modelcontextprotocol\/.*|threadId|progressToken)$/))
-  return { place, sent: plain(sent), came: came && plain(without(came, ['inputResponses', 'requestState'], NOTHING)) }
-}
-
-function sorted(params: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function bare(result: JsonObject): JsonObject {
-  return without(result, ['resultType', 'ttlMs', 'cacheScope'], /^io\.modelcontextprotocol\/serverInfo$/)
-}
-
-function received(server: ScriptedServer, method: string): JsonObject | undefined {
-  return server.received.findLast((message) => message.method === method)?.params
 }
 
 async function outcomeOf(client: EraClient, params: JsonObject): Promise<{ result?: JsonObject; error?: JsonObject }> {

@@ -5,6 +5,8 @@ import type { ToolTalk, World } from './world.js'
 
 export const CUSTOM_METHOD = 'com.example/custom'
 export const NEWS = 'notifications/com.example/news'
+/** Of a client, that nobody knows. */
+export const TOLD = 'notifications/com.example/told'
 
 /** What a server says in this world. */
 export function scriptOf(world: World, era: Era, answers: Map<string, JsonObject>): Script {

@@ -35,15 +35,20 @@ const CACHEABLE = /^(server\/discover|(tools|prompts|resources|resources\/templa
 export class ScriptedServer {
   /** Everything that came, as it came. */
   readonly received: { readonly method: string; readonly params: JsonObject }[] = []
-  readonly #era: Era
+  readonly era: Era
   readonly #script: Script
   readonly #listeners = new Set<Listener>()
   readonly #asked = new Map<JsonValue, (answer: JsonObject) => void>()
   #last = 0
 
   constructor(era: Era, script: Script) {
-    this.#era = era
+    this.era = era
     this.#script = script
+  }
+
+  /** The params of the last message of this method. */
+  last(method: string): JsonObject | undefined {
+    return this.received.findLast((message) => message.method === method)?.params
   }
 
   /** Resolves when the message needs nothing more. */
@@ -89,19 +94,19 @@ export class ScriptedServer {
   }
 
   async #answer(method: string, params: JsonObject, send: Send): Promise<Outcome> {
-    if (method === (this.#era === 'old' ? 'initialize' : 'server/discover')) return { result: this.#hello() }
+    if (method === (this.era === 'old' ? 'initialize' : 'server/discover')) return { result: this.#hello() }
     if (method === 'initialize' || method === 'server/discover' || method === 'ping') return NO_METHOD
     const outcome = await this.#respond(method, params, {
       notify: (notified, sent) => send({ jsonrpc: '2.0', method: notified, params: sent }),
       ask: (asked, sent) => this.#ask(asked, sent, send),
       announce: (announced, sent) => this.announce(announced, sent),
     })
-    if (this.#era === 'old' || 'error' in outcome) return outcome
+    if (this.era === 'old' || 'error' in outcome) return outcome
     return { result: { ...outcome.result, resultType: outcome.result.resultType ?? 'complete', ...cacheHint(method) } }
   }
 
   #hello(): JsonObject {
-    if (this.#era === 'old') return { protocolVersion: '2025-11-25', ...this.#script.hello }
+    if (this.era === 'old') return { protocolVersion: '2025-11-25', ...this.#script.hello }
     const { serverInfo, _meta, ...hello } = this.#script.hello
     const meta = { ...(_meta as JsonObject | undefined), [`${OWN}serverInfo`]: serverInfo ?? {} }
     return {
