@@ -1,4 +1,5 @@
 export { ActiveClock, Deadline } from './deadline.js'
+export * from './exec-server/index.js'
 export { implementation, packageVersion } from './implementation.js'
 export * from './limits.js'
 export { LineSplitter, type LineSplitterOptions, utf8Text } from './lines.js'
