@@ -30,7 +30,8 @@ export interface RequestOptions {
   readonly origin?: unknown
   /**
    * The origin has to be known of whatever the server asks meanwhile, because requests of several clients come from this
-   * one holder. Where the wire does not say it, the request waits until no other is out, and others wait for it.
+   * one holder. Where the wire does not say it, the request waits until no other is out, and others wait for it; but only
+   * for a moment, as long as the server was not seen to ask anything.
    */
   readonly apart?: boolean
   /**
