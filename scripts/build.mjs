@@ -29,6 +29,9 @@ const MEND = 'node scripts/setup.mjs'
 /** Stay packages of their own: native code, and pino, whose parts look for files beside themselves. */
 const EXTERNAL = ['@libsql/*', 'pino']
 
+/** Under `src/cli`: verbs that start without the rest of the command line. */
+const COLD = ['cold-list', 'cold-broker']
+
 /** CommonJS packages inside an ESM bundle ask for `require`. */
 const BANNER = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url)`
@@ -82,9 +85,9 @@ async function emitLibrary(fresh) {
 }
 
 /**
- * Two bundles. `reeve.js` is what starts: CommonJS, with the listing of cached tools whole inside, because ES modules
- * and each further file would cost a listing more than its code does. All else is split ES modules beside it, so that a
- * verb loads its own code only.
+ * Two bundles. `reeve.js` is what starts: CommonJS, with what runs most beside it in one file each (the listing of cached
+ * tools, and what is done in the broker), because ES modules and many files would cost these more than their code does.
+ * All else is split ES modules, so that a verb loads its own code only.
  */
 async function bundleCli(fresh) {
   const { build: bundle } = await import('esbuild')
@@ -105,11 +108,11 @@ async function bundleCli(fresh) {
   try {
     await bundle({
       ...shared,
-      entryPoints: ['src/cli/reeve.ts'],
+      entryPoints: ['src/cli/reeve.ts', ...COLD.map((name) => `src/cli/${name}.ts`)],
       format: 'cjs',
-      // Nobody sees a name of the listing: what fails there is done again by the other bundle.
+      // Nobody sees a name in these: what fails unexpectedly there is done again by the other bundle, or is a stack.
       minify: true,
-      plugins: [pastTheDoor(src), directLibsql, besides('./run-process.js', './run-process.mjs')],
+      plugins: [required(COLD), pastTheDoor(src), directLibsql, besides('./run-process.js', './run-process.mjs')],
     })
     await bundle({
       ...shared,
@@ -126,6 +129,28 @@ async function bundleCli(fresh) {
   writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
   chmodSync(join(fresh, 'reeve.js'), 0o755)
   replace(join(dist, 'cli'), fresh)
+}
+
+/**
+ * Makes `reeve.ts` take these files from beside it with `require`. An `import` of its own kind costs CommonJS the whole
+ * loader of ES modules.
+ */
+function required(names) {
+  return {
+    name: 'required',
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /^\.\/cold-/ }, ({ path, kind }) =>
+        kind === 'require-call' ? { path, external: true } : undefined,
+      )
+      onLoad({ filter: /[\\/]cli[\\/]reeve\.ts$/ }, async ({ path }) => ({
+        contents: names.reduce(
+          (text, name) => text.replaceAll(`import('./${name}.js')`, `Promise.resolve(require('./${name}.js'))`),
+          readFileSync(path, 'utf8'),
+        ),
+        loader: 'ts',
+      }))
+    },
+  }
 }
 
 /** Leaves an import as one of a file beside the bundle. */

@@ -1,5 +1,6 @@
 import { cachedTools, showCached } from './cached-tools.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
+import { plainArguments } from './plain-arguments.js'
 
 export { reeveHome } from '../config/index.js'
 export { plainStream } from './plain-stream.js'
@@ -28,24 +29,9 @@ interface PlainListing {
   readonly options: GlobalOptions
 }
 
-/** `tools [NAME]` with no options but these; each is read as the whole command line would. */
+/** `tools [NAME]`. */
 function plainListing(args: readonly string[]): PlainListing | undefined {
-  const config: string[] = []
-  const options: { json?: boolean; quiet?: boolean; home?: string } = {}
-  const words: string[] = []
-  const rest = [...args]
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const value = (): string | undefined => rest.shift()
-    if (arg === '--json') options.json = true
-    else if (arg === '--quiet' || arg === '-q') options.quiet = true
-    else if (arg === '--home' || arg === '--config') {
-      const given = value()
-      if (given === undefined || given.startsWith('-')) return undefined
-      if (arg === '--home') options.home = given
-      else config.push(given)
-    } else if (arg.startsWith('-')) return undefined
-    else words.push(arg)
-  }
-  const [verb, name, ...more] = words
-  return verb === 'tools' && more.length === 0 ? { name, options: { ...options, config } } : undefined
+  const plain = plainArguments(args)
+  const [verb, name, ...more] = plain?.words ?? []
+  return plain !== undefined && verb === 'tools' && more.length === 0 ? { name, options: plain.options } : undefined
 }

@@ -8,7 +8,7 @@ void start(process.argv.slice(2))
 
 async function start(args: readonly string[]): Promise<void> {
   if (args.includes('tools') && (await answeredFromCache(args))) return
-  if (args.includes('--stdio') && (await servedFromBroker(args))) return
+  if ((args.includes('call') || args.includes('--stdio')) && (await doneInBroker(args))) return
   await keepCompiledCode()
   const { runProcess } = await import('./run-process.js')
   await runProcess(process)
@@ -31,25 +31,25 @@ async function answeredFromCache(args: readonly string[]): Promise<boolean> {
   return code !== undefined
 }
 
-/** Every client of the machine has one of these; the work is done in the broker. */
-async function servedFromBroker(args: readonly string[]): Promise<boolean> {
-  const { coldServe, endProcess, watchInterruption } = await import('./cold-serve.js')
+/** Scripts call tools, and every client of the machine is served over stdio: the work is done in the broker. */
+async function doneInBroker(args: readonly string[]): Promise<boolean> {
+  const { doInBroker, endProcess, watchInterruption } = await import('./cold-broker.js')
   const interruption = watchInterruption(process)
-  const code = await coldServe(args, {
+  const outcome = await doInBroker(args, {
     stdout: process.stdout,
     stderr: process.stderr,
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin
+    },
     env: process.env,
     cwd: process.cwd(),
     ...(process.argv[1] !== undefined && { entry: process.argv[1] }),
     signal: interruption.signal,
   })
-  if (code === undefined) {
-    // It was tried, and told why not.
-    process.env.REEVE_NO_BROKER = '1'
-    return false
-  }
-  return endProcess(process, interruption.exitCode() ?? code)
+  if (typeof outcome === 'number') return endProcess(process, interruption.exitCode() ?? outcome)
+  // Once is enough.
+  if (outcome === 'no_broker') process.env.REEVE_NO_BROKER = '1'
+  return false
 }
 
 /** Whoever read the list has enough of it: 128 + SIGPIPE. */

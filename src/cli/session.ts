@@ -1,10 +1,9 @@
-import type { ServerKey } from '../identity/index.js'
 import type { Reeve, ReeveOptions, ServerSelector, Thread, ThreadEvent, ThreadOptions } from '../reeve.js'
 import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
 import { oneLine } from './printable.js'
-import { selectKey } from './selection.js'
+import { checkSelectors, isIncomplete, type SessionOptions, threadOptions } from './session-options.js'
 import { tellProblems } from './showing/problems.js'
 
 export interface OpenedRuntime extends AsyncDisposable {
@@ -29,11 +28,6 @@ interface OpenedThread extends AsyncDisposable {
   readonly incomplete: boolean
 }
 
-export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'> {
-  /** Servers that are started for this alone, whatever the broker runs. */
-  readonly fresh?: boolean
-}
-
 /**
  * Opens a thread and hands it to `use`: in the broker, whose servers stay up for the next one, or in a runtime of this
  * process, which ends every server again whatever happens. `only` restricts it to the servers that the verb needs; the
@@ -43,17 +37,17 @@ export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval
  */
 export async function withThread(
   cli: Cli,
-  { fresh = false, ...options }: SessionOptions,
+  options: SessionOptions,
   use: (thread: Thread) => Promise<number>,
 ): Promise<number> {
-  const given: ThreadOptions = { naming: 'readable', appTools: true, ...options }
-  await using opened = (fresh ? undefined : await inBroker(cli, given)) ?? (await inThisProcess(cli, given))
+  const given = threadOptions(options)
+  await using opened = (options.fresh ? undefined : await inBroker(cli, given)) ?? (await inThisProcess(cli, given))
   const code = await use(opened.thread)
   return opened.incomplete && code === 0 ? 1 : code
 }
 
 async function inBroker(cli: Cli, options: ThreadOptions): Promise<OpenedThread | undefined> {
-  const session = await openRemoteSession(cli, options, (keys) => checkSelectors(keys, options))
+  const session = await openRemoteSession(cli, options)
   if (session === undefined) return undefined
   const { thread, problems } = session
   return { thread, incomplete: isIncomplete(problems), [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() }
@@ -76,15 +70,6 @@ async function inThisProcess(cli: Cli, options: ThreadOptions): Promise<OpenedTh
     await opened[Symbol.asyncDispose]()
     throw error
   }
-}
-
-/** Told here, an unknown name comes with the closest one. */
-function checkSelectors(keys: readonly ServerKey[], { only = [] }: ThreadOptions): void {
-  for (const selector of only) selectKey(keys, selector)
-}
-
-export function isIncomplete(problems: Reeve['problems']): boolean {
-  return problems.some(({ severity }) => severity === 'error')
 }
 
 /**

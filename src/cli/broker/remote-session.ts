@@ -1,10 +1,10 @@
 import type { ConfigProblem } from '../../config/index.js'
 import { RemoteThread } from '../../gateway/index.js'
-import type { ServerKey } from '../../identity/index.js'
 import type { Thread, ThreadEvent, ThreadOptions } from '../../threads/index.js'
 import type { Cli } from '../cli.js'
 import { logEvent } from '../log.js'
 import { oneLine } from '../printable.js'
+import { checkSelectors } from '../session-options.js'
 import { tellProblems } from '../showing/problems.js'
 import { tryJoin, usesBroker } from './broker-of.js'
 import { lateLog } from './late-log.js'
@@ -16,11 +16,7 @@ export interface RemoteSession extends AsyncDisposable {
 }
 
 /** Undefined when this command line runs servers of its own. */
-export async function openRemoteSession(
-  cli: Cli,
-  options: ThreadOptions,
-  check: (keys: readonly ServerKey[]) => void,
-): Promise<RemoteSession | undefined> {
+export async function openRemoteSession(cli: Cli, options: ThreadOptions): Promise<RemoteSession | undefined> {
   const joined = usesBroker(cli) ? await tryJoin(cli, { mode: 'thread' }) : undefined
   if (joined === undefined) return undefined
   const { socket, problems, warnings, keys } = joined
@@ -32,7 +28,7 @@ export async function openRemoteSession(
     options.onEvent?.(event)
   }
   try {
-    check(keys)
+    checkSelectors(keys, options)
     const thread = await RemoteThread.start(socket, { ...options, onEvent }, cli.signal)
     return {
       thread,

@@ -1,4 +1,4 @@
-import { bridgeStdio } from '../../gateway/index.js'
+import { bridgeStdio, loadStarter } from '../../gateway/index.js'
 import type { Cli } from '../cli.js'
 import { oneLine } from '../printable.js'
 import { tellProblems } from '../showing/problems.js'
@@ -20,6 +20,7 @@ export async function serveFromBroker(
   tellProblems(cli, joined.problems)
   for (const warning of joined.warnings) cli.err.warn(oneLine(warning))
   if (cli.stdin.isTTY) cli.err.line('waiting for an MCP client on stdin; Ctrl-D ends')
+  await loadStarter()
   const end = await bridgeStdio({
     socket: joined.socket,
     rejoin: async (resumed) => (await joinAs(cli, { ...wanted, resumed })).socket,

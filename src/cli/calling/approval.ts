@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { displayKey } from '../../identity/index.js'
 import type { ThreadOptions } from '../../threads/index.js'
 import type { Cli } from '../cli.js'
@@ -23,7 +22,8 @@ export function askApproval(cli: Cli, yes: boolean): OnApproval | undefined {
 }
 
 /** The next line of stdin; empty when it ends or the call is given up. */
-function oneAnswer(cli: Cli, signal: AbortSignal | undefined): Promise<string> {
+async function oneAnswer(cli: Cli, signal: AbortSignal | undefined): Promise<string> {
+  const { createInterface } = await import('node:readline')
   const lines = createInterface({ input: cli.stdin, terminal: false })
   return new Promise((resolve) => {
     const done = (answer: string): void => {

@@ -3,7 +3,8 @@ import { usesBroker } from '../broker/broker-of.js'
 import type { Cli } from '../cli.js'
 import type { Log } from '../log.js'
 import { oneLine } from '../printable.js'
-import { isIncomplete, type OpenedRuntime } from '../session.js'
+import type { OpenedRuntime } from '../session.js'
+import { isIncomplete } from '../session-options.js'
 import { tellProblems } from '../showing/problems.js'
 
 export interface HostedRuntime extends OpenedRuntime {

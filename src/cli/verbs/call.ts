@@ -1,27 +1,6 @@
-import { resolve } from 'node:path'
-import type { JsonObject } from '../../protocol/index.js'
-import { askApproval } from '../calling/approval.js'
-import { argumentsFrom } from '../calling/arguments.js'
-import { findTool } from '../calling/find-tool.js'
-import { inputObject } from '../calling/input.js'
-import { showProgress } from '../calling/progress.js'
+import { type CallOptions, toolCall } from '../calling/call-tool.js'
 import type { Cli } from '../cli.js'
-import { milliseconds } from '../seconds.js'
-import { type EnvironmentOption, selectorOf } from '../selection.js'
 import { withThread } from '../session.js'
-import { showCallResult } from '../showing/call-result.js'
-import { UsageError } from '../usage.js'
-
-export interface CallOptions extends EnvironmentOption {
-  /** The arguments as a JSON object, or `-` for stdin. `key=value` is laid over it. */
-  readonly input?: string
-  /** Folder for media. */
-  readonly output?: string
-  /** Seconds. */
-  readonly timeout?: string
-  /** Approves what the configuration wants to be asked about. */
-  readonly yes?: boolean
-}
 
 /** Calls one tool of one server and prints its result; 1 when the tool reports an error. */
 export async function run(
@@ -31,42 +10,6 @@ export async function run(
   values: readonly string[],
   options: CallOptions,
 ): Promise<number> {
-  const timeoutMs = milliseconds('--timeout', options.timeout)
-  const { pairs, input } = givenArguments(values, options)
-  const base = input === undefined ? undefined : await inputObject(cli, input)
-  const selector = selectorOf(name, options)
-  const onApproval = askApproval(cli, options.yes ?? false)
-  return withThread(cli, { only: [selector], ...(onApproval && { onApproval }) }, async (thread) => {
-    cli.err.progress(`starting ${name}`)
-    const { key } = await thread.client(selector, { signal: cli.signal })
-    const step = await thread.step({ wait: 'all', signal: cli.signal })
-    const schema = findTool(step, key, tool).definition.inputSchema
-    const args = input !== undefined && pairs.length === 0 ? base : typed(cli, pairs, schema, base)
-    const result = await thread.callTool(
-      { server: key.name, environment: key.environment, tool, ...(args && { arguments: args }) },
-      { signal: cli.signal, onProgress: showProgress(cli, tool), ...(timeoutMs !== undefined && { timeoutMs }) },
-    )
-    cli.err.clear()
-    const output = options.output === undefined ? {} : { output: resolve(cli.cwd, options.output) }
-    return (await showCallResult(cli, result, { ...output, label: tool })) ? 0 : 1
-  })
-}
-
-/** A lone `-` means stdin, as `--input -` does. */
-function givenArguments(values: readonly string[], { input }: CallOptions): { pairs: string[]; input?: string } {
-  const pairs = values.filter((value) => value !== '-')
-  if (pairs.length === values.length) return input === undefined ? { pairs } : { pairs, input }
-  if (input !== undefined) throw new UsageError("give the arguments either with --input or with '-', not both")
-  return { pairs, input: '-' }
-}
-
-function typed(
-  cli: Cli,
-  pairs: readonly string[],
-  schema: JsonObject[string] | undefined,
-  base: JsonObject | undefined,
-): JsonObject {
-  const { value, notes } = argumentsFrom(pairs, schema, base)
-  for (const note of notes) cli.err.warn(note)
-  return value
+  const call = await toolCall(cli, name, tool, values, options)
+  return withThread(cli, call.session, (thread) => call.carryOut(thread))
 }

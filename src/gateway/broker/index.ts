@@ -1,5 +1,6 @@
 export { askBroker, type ControlOptions, stopBroker } from './client/control-broker.js'
 export { type JoinedBroker, type JoinOptions, joinBroker } from './client/join-broker.js'
+export { loadStarter } from './client/late-starter.js'
 export { RemoteThread } from './client/remote-thread.js'
 export type { BrokerCommand } from './client/start-broker.js'
 export { type BrokerPlace, type BrokerSocket, brokerPlace } from './place.js'

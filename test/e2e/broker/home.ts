@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Finished, type Program, startProgram } from '../../clients/program.js'
 import { isRunning } from '../../fixtures/stdio/fixture-processes.js'
-import { cliEnvironment, echo, ROOT, type ServerEntry, toToml } from '../built-cli.js'
+import { cliEnvironment, ROOT, type ServerEntry, toToml } from '../built-cli.js'
 import { StdioClient } from './stdio-client.js'
-
-export const REEVE = join(ROOT, 'dist', 'cli', 'reeve.js')
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -20,16 +18,24 @@ export interface RunOptions {
 /** A home whose command lines use its broker, with what is needed to count processes and to end them all. */
 export class BrokerHome implements AsyncDisposable {
   readonly folder: string
+  readonly #root: string
   readonly #running: Program[] = []
   readonly #servers = new Map<string, ServerEntry>()
 
-  private constructor(folder: string) {
+  private constructor(folder: string, root: string) {
     this.folder = folder
+    this.#root = root
   }
 
-  /** Its servers are echo servers; `servers` has further arguments of each, by name. */
-  static async make(servers: Readonly<Record<string, readonly string[]>> = { notes: [] }): Promise<BrokerHome> {
-    const home = new BrokerHome(await mkdtemp(join(tmpdir(), 'reeve-brokered-')))
+  /**
+   * Its servers are echo servers; `servers` has further arguments of each, by name.
+   * @param root the repository's folder, for callers that were bundled elsewhere
+   */
+  static async make(
+    servers: Readonly<Record<string, readonly string[]>> = { notes: [] },
+    root: string = ROOT,
+  ): Promise<BrokerHome> {
+    const home = new BrokerHome(await mkdtemp(join(tmpdir(), 'reeve-brokered-')), root)
     await home.configure(servers)
     return home
   }
@@ -48,7 +54,9 @@ export class BrokerHome implements AsyncDisposable {
 
   /** The folder in the arguments tells the processes of this home from those of other tests. */
   #echo(name: string, args: readonly string[]): ServerEntry {
-    return echo('--instructions', this.folder, '--record', this.recordOf(name), ...args)
+    const script = join(this.#root, 'test', 'fixtures', 'stdio', 'echo.mjs')
+    const marked = ['--instructions', this.folder, '--record', this.recordOf(name)]
+    return { command: process.execPath, args: [script, ...marked, ...args] }
   }
 
   #write(): Promise<void> {
@@ -67,11 +75,15 @@ export class BrokerHome implements AsyncDisposable {
   start(args: readonly string[], options: RunOptions = {}): Program {
     const config = ['--config', join(this.folder, 'servers.toml')]
     const program = startProgram(
-      { command: process.execPath, args: [options.reeve ?? REEVE, ...config, ...args] },
+      { command: process.execPath, args: [options.reeve ?? this.#reeve, ...config, ...args] },
       { cwd: options.cwd ?? this.folder, env: { ...this.env, ...options.env } },
     )
     this.#running.push(program)
     return program
+  }
+
+  get #reeve(): string {
+    return join(this.#root, 'dist', 'cli', 'reeve.js')
   }
 
   get env(): Record<string, string> {

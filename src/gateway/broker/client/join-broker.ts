@@ -11,7 +11,8 @@ import { readNeed, type SessionHello } from '../wire/hello.js'
 import { BROKER_LIMITS } from '../wire/limits.js'
 import { fromWire } from '../wire/thread-shapes.js'
 import { type GreetedBroker, greetBroker } from './greet-broker.js'
-import { type BrokerCommand, BrokerStarter } from './start-broker.js'
+import { LateStarter } from './late-starter.js'
+import type { BrokerCommand } from './start-broker.js'
 
 export interface JoinOptions {
   /** Absolute. */
@@ -49,7 +50,7 @@ export async function joinBroker(options: JoinOptions): Promise<JoinedBroker> {
   const { home, version, start, timeoutMs = 10_000, signal } = options
   const place = brokerPlace(home)
   const end = performance.now() + timeoutMs
-  using starter = start && new BrokerStarter(place, start)
+  using starter = start && new LateStarter(place, start)
   for (;;) {
     if (signal?.aborted) throw new CancelledError()
     const found = await greetBroker(place, version)
@@ -57,7 +58,7 @@ export async function joinBroker(options: JoinOptions): Promise<JoinedBroker> {
     if (joined !== undefined) return joined
     if (starter === undefined && found === undefined) throw noBroker(place)
     if (performance.now() > end) throw late(place, timeoutMs)
-    starter?.push()
+    await starter?.push()
     await pause(POLL_MS)
   }
 }
