@@ -13,7 +13,7 @@ export { findProject, PROJECT_CONFIG, type Project, realPath, shellWord } from '
 export type { Requirements, ServerIdentity, ServerMatcher, ValueMatcher } from './requirements.js'
 export { configSchema } from './schema/sections.js'
 export * from './server.js'
-export type { OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
+export type { BrokerSettings, OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 export type { Position, Raw, RawTable } from './source/raw.js'
 export {
   fullEntry,

@@ -1,5 +1,5 @@
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
-import type { FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
+import type { BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
 import type { RawTable } from './source/raw.js'
 
 /** An entry that is not used because a later layer has the same name. */
@@ -23,6 +23,7 @@ export interface MergedSettings {
   readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: readonly { readonly file: string; readonly value: RawTable }[]
   readonly oauth: OAuthSettings
+  readonly broker: BrokerSettings
   readonly suppressUnstableFeaturesWarning: boolean
 }
 
@@ -33,6 +34,7 @@ export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
   const features = new Map<string, boolean>()
   const plugins = new Map<string, PluginPolicy>()
   let oauth: OAuthSettings = {}
+  let broker: BrokerSettings = {}
   let suppress = false
   for (const { file, layer, settings } of layers) {
     const hide = (name: string, broken: boolean) => {
@@ -48,8 +50,11 @@ export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
     }
     for (const [name, on] of settings.features) features.set(name, on)
     for (const [id, policy] of settings.plugins) plugins.set(id, policy)
-    // Where tokens are kept and sent is the user's own choice, not a project's.
-    if (layer !== 'project') oauth = { ...oauth, ...settings.oauth }
+    // Where tokens are kept and sent, and what runs for all projects, is the user's own choice, not a project's.
+    if (layer !== 'project') {
+      oauth = { ...oauth, ...settings.oauth }
+      broker = { ...broker, ...settings.broker }
+    }
     suppress = settings.suppressUnstableFeaturesWarning ?? suppress
   }
   return {
@@ -59,6 +64,7 @@ export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
     plugins,
     hooks: layers.flatMap(({ file, settings }) => (settings.hooks ? [{ file, value: settings.hooks }] : [])),
     oauth: Object.freeze(oauth),
+    broker: Object.freeze(broker),
     suppressUnstableFeaturesWarning: suppress,
   }
 }

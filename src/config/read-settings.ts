@@ -3,11 +3,18 @@ import { type Environment, expandEntry } from './expand.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
 import { readServer, readToolSettings } from './schema/read-server.js'
-import { callbackPort, credentialsStore, pluginPolicy, projectTrust, TOP_LEVEL_MEMBERS } from './schema/sections.js'
+import {
+  brokerSettings,
+  callbackPort,
+  credentialsStore,
+  pluginPolicy,
+  projectTrust,
+  TOP_LEVEL_MEMBERS,
+} from './schema/sections.js'
 import { flag, type Notes, text, wrongType } from './schema/shape.js'
 import type { ConfigOrigin, ConfigProblem, ConfiguredServer, ServerConfig } from './server.js'
 import { serverWarnings } from './server-warnings.js'
-import type { FileSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
+import type { BrokerSettings, FileSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 import { isTable, type Path, pathText, placeIn, type Raw, type RawTable, type SourceDocument } from './source/raw.js'
 
 export interface ReadSettingsOptions {
@@ -38,6 +45,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
       ...optional('callbackPort', reading.member('mcp_oauth_callback_port', callbackPort.read)),
       ...optional('callbackUrl', reading.member('mcp_oauth_callback_url', text.read)),
     },
+    broker: readBroker(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
     projects: readEach(reading, 'projects', (value, path, notes) => {
       // Codex keeps more than trust in this table.
@@ -49,6 +57,11 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
   for (const path of document.duplicates)
     reading.warn('duplicate_member', 'is written twice: the last one counts', path)
   return { ...settings, problems: reading.problems }
+}
+
+function readBroker(reading: SettingsReading): BrokerSettings {
+  const seconds = reading.member('broker', brokerSettings.read)?.idle_timeout_sec
+  return optional('idleMs', seconds === undefined ? undefined : seconds * 1000)
 }
 
 const SILENT: Notes = { unknown: () => {} }

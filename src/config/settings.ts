@@ -24,6 +24,12 @@ export interface OAuthSettings {
   readonly callbackUrl?: string
 }
 
+/** `[broker]`. */
+export interface BrokerSettings {
+  /** Milliseconds without a client after which it ends. */
+  readonly idleMs?: number
+}
+
 /** What one file says, after reading; nothing is merged yet. */
 export interface FileSettings {
   readonly servers: readonly ConfiguredServer[]
@@ -34,6 +40,7 @@ export interface FileSettings {
   /** As data; the room that runs hooks reads it. */
   readonly hooks: RawTable | undefined
   readonly oauth: OAuthSettings
+  readonly broker: BrokerSettings
   readonly suppressUnstableFeaturesWarning: boolean | undefined
   /** Folder → trust level, of the user's file alone. */
   readonly projects: ReadonlyMap<string, 'trusted' | 'untrusted'>

@@ -37,6 +37,12 @@ describe('a broker', () => {
     expect(existsSync(inRun('broker.sock'))).toBe(false)
   })
 
+  it('stays as long as the configuration of its home says', async () => {
+    writeFileSync(join(home.folder, 'config.toml'), '[broker]\nidle_timeout_sec = 77\n')
+    await call('hi')
+    expect((await home.reeve(['broker', 'status'])).stdout).toContain('77 s after its last client')
+  })
+
   it('keeps servers up between two calls', async () => {
     const pid = async () => JSON.parse((await home.reeve(['call', 'notes', 'process'])).stdout).pid
     expect(await pid()).toBe(await pid())

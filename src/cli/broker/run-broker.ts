@@ -1,10 +1,11 @@
+import { loadConfig } from '../../config/index.js'
 import { Broker, brokerPlace, tellStarter } from '../../gateway/index.js'
 import { packageVersion } from '../../protocol/index.js'
 import type { Cli } from '../cli.js'
 import { openLogFile } from './log-file.js'
 
 export interface RunBrokerOptions {
-  /** Milliseconds without a client after which it ends. */
+  /** Milliseconds without a client after which it ends; absent: as the configuration of the home says. */
   readonly idleMs: number | undefined
 }
 
@@ -23,9 +24,10 @@ export async function runBroker(cli: Cli, options: RunBrokerOptions): Promise<nu
   return 0
 }
 
-async function openBroker(cli: Cli, { idleMs }: RunBrokerOptions): Promise<Broker | undefined> {
+async function openBroker(cli: Cli, options: RunBrokerOptions): Promise<Broker | undefined> {
   const { home, logLevel, env } = cli
   try {
+    const idleMs = options.idleMs ?? (await loadConfig({ home, cwd: home, env })).broker.idleMs
     // The file is where a broker is looked for that nobody watches, so it tells more than a terminal would be told.
     const log = await openLogFile(brokerPlace(home).log, logLevel === 'warn' ? 'info' : logLevel)
     return await Broker.open({ home, version: packageVersion(), log, ...(idleMs !== undefined && { idleMs }) })

@@ -23,6 +23,17 @@ export const projectTrust = table({
 export const credentialsStore = oneOf('auto', 'file', 'keyring')
 export const callbackPort = integer('u16', 0n, 0xffffn)
 
+/** `[broker]`. A timer of Node holds 24 days. */
+export const brokerSettings = table({
+  idle_timeout_sec: described(
+    integer('1 to 2000000 seconds', 1n, 2_000_000n),
+    'Seconds that it stays without a client.',
+    {
+      default: 300,
+    },
+  ),
+})
+
 /** Every top-level member that is read, for nearest-name hints. */
 export const TOP_LEVEL_MEMBERS = [
   'mcp_servers',
@@ -30,6 +41,7 @@ export const TOP_LEVEL_MEMBERS = [
   'features',
   'hooks',
   'projects',
+  'broker',
   'mcp_oauth_credentials_store',
   'mcp_oauth_callback_port',
   'mcp_oauth_callback_url',
@@ -53,6 +65,7 @@ export function configSchema(): Record<string, unknown> {
       features: { description: 'Features on or off.', type: 'object', additionalProperties: { type: 'boolean' } },
       hooks: { description: 'Commands to run around tool calls.', type: 'object' },
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
+      broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
       mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },
