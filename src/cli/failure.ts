@@ -57,5 +57,7 @@ const NEXT: Readonly<Record<string, (name: string) => string>> = {
   auth_required: (name) => `Give '${name}' credentials: 'bearer_token_env_var' or 'http_headers' in its configuration.`,
   tool_disabled: (name) => `See enabled_tools and disabled_tools of '${name}' in the configuration.`,
   timeout: () => 'Give it more time with --timeout SECONDS, or tool_timeout_sec in the configuration.',
+  broker_unreachable: () => "See 'reeve broker status', or use --private.",
+  broker_lost: () => 'Run it again: another broker is started.',
   stale_catalog: () => 'The server changed its tools meanwhile: run it again.',
 }

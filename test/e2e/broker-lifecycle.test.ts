@@ -264,6 +264,23 @@ describe('a place that can not be trusted', () => {
     rmSync(join(home.folder, 'run'))
   })
 
+  it('is one that hangs: nobody waits for long, and it is named', async () => {
+    await call('first')
+    const pid = await home.brokerPid()
+    process.kill(pid, 'SIGSTOP')
+    expect(await call('alone')).toMatchObject({
+      code: 0,
+      stdout: 'alone\n',
+      stderr: expect.stringContaining('warning: no answer to the handshake in time'),
+    })
+    expect(await home.reeve(['broker', 'stop'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`kill -9 ${pid}`),
+    })
+    process.kill(pid, 'SIGKILL')
+    expect(await call('together')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('warning') })
+  })
+
   it('tells why, when the broker that was started does not come up', async () => {
     mkdirSync(inRun('broker.lock'), { recursive: true, mode: 0o700 })
     expect(await call('alone')).toMatchObject({

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Finding, Severity } from './finding.js'
 
 /** Files of the home that hold what nobody else shall read. */
-const PRIVATE = ['state.sqlite', 'credentials.json', join('run', 'gateway-token')]
+const PRIVATE = ['state.sqlite', 'credentials.json', join('run', 'gateway-token'), join('run', 'broker.key')]
 
 /** Rights of others on the home and its private files. Nothing on Windows, where rights are no mode bits. */
 export async function homeFindings(home: string): Promise<Finding[]> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { BrokerError } from '../../../errors.js'
 import { brokerPlace } from '../place.js'
 import type { BrokerStatus } from '../server/broker-status.js'
@@ -33,7 +34,10 @@ async function command(
   { home, version, timeoutMs = 30_000 }: ControlOptions,
   action: ControlHello['action'],
 ): Promise<BrokerStatus | undefined> {
-  const found = await greetBroker(brokerPlace(home), version)
+  const place = brokerPlace(home)
+  const found = await greetBroker(place, version).catch((error: unknown) => {
+    throw withProcess(error, place.record)
+  })
   if (found === undefined) return undefined
   const { lines, socket, proof } = found
   try {
@@ -48,6 +52,24 @@ async function command(
   } finally {
     lines.release()
     socket.destroy()
+  }
+}
+
+/** One that answers no more can only be ended from outside; its servers are ended by the next one. */
+function withProcess(error: unknown, record: string): unknown {
+  if (!(error instanceof BrokerError) || error.code !== 'broker_unreachable') return error
+  const pid = recordedPid(record)
+  if (pid === undefined) return error
+  const message = `the broker (process ${pid}) does not answer: end it with 'kill -9 ${pid}'`
+  return new BrokerError('broker_unreachable', message, { data: { pid }, cause: error })
+}
+
+function recordedPid(record: string): number | undefined {
+  try {
+    const { pid } = JSON.parse(readFileSync(record, 'utf8'))
+    return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
+  } catch {
+    return undefined
   }
 }
 
