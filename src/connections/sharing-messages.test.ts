@@ -134,6 +134,28 @@ describe('what a shared server says beside any call', () => {
   })
 })
 
+describe('a page that a shared server sends a session to', () => {
+  it('is the business of that session alone', async () => {
+    const harness = new SharingHarness(stdioServer('s'), {
+      script: {
+        'tools/call': ({ arguments: args }) => {
+          const { by } = args as JsonObject
+          throw new Refusal(-32042, 'log in first', { elicitations: [{ mode: 'url', elicitationId: `of ${by}` }] })
+        },
+      },
+    })
+    const [a, b] = [await harness.holder('a'), await harness.holder('b')]
+    for (const holder of [a, b]) {
+      await expect(holder.call({ by: holder.name })).rejects.toMatchObject({ rpcCode: -32042 })
+    }
+    for (const elicitationId of ['of b', 'of a']) {
+      await harness.process().notify('notifications/elicitation/complete', { elicitationId, data: elicitationId })
+    }
+    await settle()
+    expect([a.heard, b.heard]).toEqual([['of a'], ['of b']])
+  })
+})
+
 describe('what a shared server asks', () => {
   it('for a call that was given up is still asked there, and no other call is sent before', async () => {
     const { script } = holding()
