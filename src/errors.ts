@@ -301,6 +301,25 @@ export class UnsupportedError extends ReeveError {
   }
 }
 
+// ---- environments ----
+
+export type EnvironmentFault =
+  | 'environment_unreachable'
+  | 'environment_unauthorized'
+  | 'environment_recovering'
+  | 'environment_lost'
+
+/**
+ * An executor can't be used. `environment_unreachable`: no connection, or no answer to the handshake, in time.
+ * `environment_unauthorized`: it turned our credentials away. `environment_recovering`: the connection was lost and is being
+ * taken up again; try later. `environment_lost`: what ran there is gone. `data.environment` names it.
+ */
+export class EnvironmentError extends ReeveError {
+  constructor(code: EnvironmentFault, environment: string, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, { ...facts, data: { environment, ...facts.data } })
+  }
+}
+
 // ---- broker ----
 
 /**

@@ -1,3 +1,4 @@
+import type { ReeveError } from '../errors.js'
 import type { EnvironmentId } from '../identity/index.js'
 
 /** A place to run things. `local` is the host; executors come with the exec-server client. */
@@ -18,11 +19,18 @@ export interface SpawnRequest {
   /** For the orphan journal and error texts, e.g. the display form of a server key. */
   readonly label: string
   readonly signal?: AbortSignal
+  /**
+   * For executors only: names of variables that are read there (reference: connections, 11.1). `env` is laid over them and
+   * over what the executor's own environment has of the usual ones.
+   */
+  readonly executorVariables?: readonly string[]
 }
 
 export interface ProcessExit {
   readonly code: number | null
   readonly signal: string | null
+  /** Why the process was given up, when it did not end by itself: its executor is gone, or broke the protocol. */
+  readonly failure?: ReeveError
 }
 
 /** A running process tree. Callbacks are set right after `spawn`, before anything is delivered. */
@@ -51,8 +59,17 @@ export interface HttpRequest {
   /** In wire order; names as they shall appear. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body?: string
+  /** For executors only: headers whose value ends with that of a variable there, so that the secret stays there. */
+  readonly executorHeaders?: readonly ExecutorHeader[]
   /** Aborts the exchange, the body stream included. */
   readonly signal?: AbortSignal
+}
+
+/** `{ name: 'Authorization', prefix: 'Bearer ', variable: 'NOTES_TOKEN' }` */
+export interface ExecutorHeader {
+  readonly name: string
+  readonly prefix: string
+  readonly variable: string
 }
 
 export interface HttpResponse {
