@@ -35,6 +35,8 @@ type Client =
  * meanwhile finds its way here.
  */
 export class LiveCall {
+  /** Told when the client goes away with questions. */
+  onAway: (() => void) | undefined
   readonly #abort = new AbortController()
   readonly #mayAsk: boolean
   readonly #prefix: string
@@ -74,6 +76,11 @@ export class LiveCall {
 
   get over(): boolean {
     return this.#outcome !== undefined
+  }
+
+  /** It can't go on, and so ask nothing else, before its client is back with an answer. */
+  get isStuck(): boolean {
+    return this.#client.kind === 'away' && this.#questions.size > 0
   }
 
   /** The request that waits for this call now; undefined while the client is away. */
@@ -177,7 +184,9 @@ export class LiveCall {
 
   /** The client goes, to come back. */
   leave(): void {
-    if (this.#client.kind === 'waiting') this.#client = { kind: 'away' }
+    if (this.#client.kind !== 'waiting') return
+    this.#client = { kind: 'away' }
+    this.onAway?.()
   }
 
   /** The client is back with answers; those to questions that are not open are ignored, missing ones are asked again. */

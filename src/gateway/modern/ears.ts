@@ -34,7 +34,7 @@ export class ModernEars implements ThreadEars {
   /** A call that waits for a task. */
   readonly track: CallTracker = (call, key, taskId) => {
     const leave = this.calls.add(call)
-    this.calls.bind(call, key, taskId)
+    this.calls.follow(call, key, taskId)
     return leave
   }
 
@@ -44,7 +44,8 @@ export class ModernEars implements ThreadEars {
   }
 
   readonly onRequest = async (request: FromServer, signal: AbortSignal): Promise<JsonObject> => {
-    if (request.method !== 'roots/list') this.calls.noteAsking(request.key)
+    const { key, method, origin } = request
+    if (method !== 'roots/list') this.calls.noteAsking(key, origin instanceof LiveCall)
     const call = await this.#callOf(request, signal)
     const { params } = request
     return call.ask(

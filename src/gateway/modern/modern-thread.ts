@@ -1,4 +1,5 @@
 import type { ClientProfile } from '../../connections/index.js'
+import { type ServerKey, sameKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
 import { type FrontOptions, introduce, offered, openModernRelay, serverInfoOf } from '../front.js'
@@ -7,6 +8,10 @@ import type { Relay } from '../relay/relay.js'
 import { ModernEars } from './ears.js'
 import { LogLevels } from './log-levels.js'
 import { ResourceSubscriptions } from './resource-subscriptions.js'
+
+function isAskable({ capabilities }: ClientProfile): boolean {
+  return ['roots', 'sampling', 'elicitation'].some((capability) => Object.hasOwn(capabilities, capability))
+}
 
 /** One principal's thread for all its requests that say the same of their client. */
 export class ModernThread {
@@ -47,6 +52,15 @@ export class ModernThread {
 
   get thread(): Thread {
     return this.relay.thread
+  }
+
+  /**
+   * Whether a question of this server says which call it belongs to: in a result, or by the stream that it came on. A client
+   * that can't be asked has no questions.
+   */
+  tellsCallsApart(key: ServerKey): boolean {
+    const row = this.thread.servers().find((server) => sameKey(server.key, key))
+    return row?.era === 'modern' || row?.transport === 'streamable_http' || !isAskable(this.profile)
   }
 
   /** Who answers. */

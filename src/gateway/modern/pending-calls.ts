@@ -1,53 +1,83 @@
+import { CancelledError } from '../../errors.js'
 import { type ServerKey, ServerKeyMap, sameKey } from '../../identity/index.js'
 import type { LiveCall } from '../bridge/index.js'
 
+/** Milliseconds that a call waits for those before it, while it is not known whether its server asks. */
+const PATIENCE = 250
+/** Calls after which a server that asked nothing is not waited for any more. */
+const PROOF = 8
+
 /** What is known of a call that is under way. */
-interface Bound {
+interface Pending {
   readonly key: ServerKey
   /** It waits for the end of this task; what the server asks for a task names it. */
-  readonly taskId?: string
+  readonly taskId: string | undefined
+  /** It went to its server, or does so now. */
+  entered: boolean
 }
 
-/** The calls of one thread that are under way, with the server that each went to. */
+/** What one server did up to now. */
+interface Conduct {
+  asks: boolean
+  /** It asked in a way that did not say which call that was for. */
+  isVague: boolean
+  calls: number
+}
+
+/**
+ * The calls of one thread that are under way. Several clients can stand behind a thread, and some servers do not say which
+ * call their question belongs to. Calls to such a server take turns as soon as it was seen to ask: a call goes when those
+ * before it are over, or wait for an answer themselves and so can't ask any further.
+ */
 export class PendingCalls {
-  readonly #open = new Map<LiveCall, Bound | undefined>()
-  /** Servers that have asked something once: what they ask is to be told from call to call. */
-  readonly #asking = new ServerKeyMap<true>()
+  readonly #open = new Map<LiveCall, Pending | undefined>()
+  readonly #conduct = new ServerKeyMap<Conduct>()
   readonly #waiting = new Set<() => void>()
 
   /** Returns what takes the call out again. */
   add(call: LiveCall): () => void {
     this.#open.set(call, undefined)
+    call.onAway = () => this.#wake()
     return () => {
+      const pending = this.#open.get(call)
+      if (pending?.entered) this.#conductOf(pending.key).calls += 1
       this.#open.delete(call)
-      for (const wake of this.#waiting) wake()
+      this.#wake()
     }
   }
 
-  /** The call goes to this server. */
-  bind(call: LiveCall, key: ServerKey, taskId?: string): void {
-    if (this.#open.has(call)) this.#open.set(call, { key, ...(taskId !== undefined && { taskId }) })
+  /** The call waits for the end of a task. */
+  follow(call: LiveCall, key: ServerKey, taskId: string): void {
+    if (this.#open.has(call)) this.#open.set(call, { key, taskId, entered: true })
+  }
+
+  /**
+   * The call is about to go to this server. Resolves when it may. `told`: whether the wire tells whose a question is.
+   *
+   * @throws CancelledError its client left
+   */
+  async enter(call: LiveCall, key: ServerKey, told: () => boolean): Promise<void> {
+    const pending: Pending = { key, taskId: undefined, entered: false }
+    if (!this.#open.has(call)) return
+    this.#open.set(call, pending)
+    if (this.to(key).length > 0 && (this.#conductOf(key).isVague || !told())) await this.#turnOf(call, pending)
+    pending.entered = true
   }
 
   /** Calls to this server that a question can be of which names no task. */
   to(key: ServerKey): readonly LiveCall[] {
-    return this.#with(key, ({ taskId }) => taskId === undefined)
+    return this.#with(key, ({ taskId, entered }) => taskId === undefined && entered).filter(({ isStuck }) => !isStuck)
   }
 
   ofTask(key: ServerKey, id: string): LiveCall | undefined {
     return this.#with(key, ({ taskId }) => taskId === id)[0]
   }
 
-  noteAsking(key: ServerKey): void {
-    this.#asking.set(key, true)
-  }
-
-  /**
-   * Whether a call to this server is to be the only one that is out. Beside one that waits for a task it need not be, and
-   * could not: it would wait for the task's end.
-   */
-  mustBeApart(key: ServerKey): boolean {
-    return this.#asking.has(key) && this.#with(key, ({ taskId }) => taskId !== undefined).length === 0
+  /** `told`: the question said which call it was for. */
+  noteAsking(key: ServerKey, told: boolean): void {
+    const conduct = this.#conductOf(key)
+    conduct.asks = true
+    conduct.isVague ||= !told
   }
 
   /**
@@ -55,18 +85,44 @@ export class PendingCalls {
    * answered. Undefined when none is left, or several still are after `ms`.
    */
   async lastOf(calls: readonly LiveCall[], signal: AbortSignal, ms: number): Promise<LiveCall | undefined> {
-    const left = () => calls.filter((call) => this.#open.has(call))
-    if (left().length > 1) await this.#until(() => left().length <= 1, signal, ms)
+    const left = () => calls.filter((call) => this.#open.has(call) && !call.isStuck)
+    await this.#until(() => left().length <= 1, signal, ms)
     const [last, ...others] = left()
     return others.length === 0 ? last : undefined
   }
 
-  #with(key: ServerKey, fits: (bound: Bound) => boolean): readonly LiveCall[] {
-    const calls = [...this.#open].filter(([, bound]) => bound !== undefined && sameKey(bound.key, key) && fits(bound))
-    return calls.map(([call]) => call)
+  /** Waits for those before it; in vain for a while only, where the server was not seen to ask. */
+  async #turnOf(call: LiveCall, { key }: Pending): Promise<void> {
+    const conduct = this.#conductOf(key)
+    const isNext = () => this.to(key).length === 0 && this.#firstInLine(key) === call
+    if (!conduct.asks) await this.#until(isNext, call.signal, conduct.calls >= PROOF ? 0 : PATIENCE)
+    if (conduct.asks) await this.#until(isNext, call.signal, undefined)
+    if (call.signal.aborted) throw new CancelledError()
   }
 
-  #until(done: () => boolean, signal: AbortSignal, ms: number): Promise<void> {
+  #firstInLine(key: ServerKey): LiveCall | undefined {
+    return this.#with(key, ({ taskId, entered }) => taskId === undefined && !entered)[0]
+  }
+
+  #with(key: ServerKey, fits: (pending: Pending) => boolean): readonly LiveCall[] {
+    return [...this.#open].flatMap(([call, pending]) =>
+      pending !== undefined && sameKey(pending.key, key) && fits(pending) ? [call] : [],
+    )
+  }
+
+  #conductOf(key: ServerKey): Conduct {
+    const known = this.#conduct.get(key) ?? { asks: false, isVague: false, calls: 0 }
+    this.#conduct.set(key, known)
+    return known
+  }
+
+  #wake(): void {
+    for (const look of [...this.#waiting]) look()
+  }
+
+  /** Until `done`, the signal, or `ms` are over; undefined is no bound. */
+  #until(done: () => boolean, signal: AbortSignal, ms: number | undefined): Promise<void> {
+    if (done() || signal.aborted || ms === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const settle = () => {
         clearTimeout(timer)
@@ -77,10 +133,9 @@ export class PendingCalls {
       const look = () => {
         if (done()) settle()
       }
-      const timer = setTimeout(settle, ms)
+      const timer = ms === undefined ? undefined : setTimeout(settle, ms)
       this.#waiting.add(look)
       signal.addEventListener('abort', settle)
-      if (signal.aborted) settle()
     })
   }
 }

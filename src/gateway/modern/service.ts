@@ -38,7 +38,7 @@ const REMOVED: ReadonlySet<string> = new Set([
 export class ModernService {
   readonly #options: ModernOptions
   readonly #limits: ModernLimits
-  readonly #threads: ThreadShelf
+  readonly #threads: ThreadShelf<ModernThread>
   readonly #bridge: Bridge
   readonly #shutdown = new AbortController()
   #listens = 0
@@ -181,11 +181,10 @@ function relayOptions(request: ModernRequest, thread: ModernThread, call: LiveCa
     inputRequired: 'return',
     ...(logLevel !== undefined && { logLevel }),
     ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),
-    mustBeApart: (key) => thread.ears.calls.mustBeApart(key),
     onBound: async (key, tool) => {
-      thread.ears.calls.bind(call, key)
       if (tool !== undefined) request.checkParameters?.(tool.inputSchema, request.params.arguments)
       if (logLevel !== undefined) await thread.logLevels.lower(key, logLevel)
+      await thread.ears.calls.enter(call, key, () => thread.tellsCallsApart(key))
     },
   }
 }

@@ -4,15 +4,19 @@ import { ClosedError, InvalidArgumentsError, LimitExceededError } from '../../er
 import type { JsonValue } from '../../protocol/index.js'
 import { canonicalText } from '../bridge/canonical.js'
 import type { ModernLimits } from './limits.js'
-import type { ModernThread } from './modern-thread.js'
 
-export interface ThreadLease {
-  readonly thread: ModernThread
+/** What can be kept on the shelf. */
+export interface Closable {
+  close(): Promise<void>
+}
+
+export interface ThreadLease<T extends Closable> {
+  readonly thread: T
   release(): void
 }
 
-interface Entry {
-  readonly opening: Promise<ModernThread>
+interface Entry<T extends Closable> {
+  readonly opening: Promise<T>
   users: number
   /** Since when nobody uses it; meaningless while somebody does. */
   idleSince: number
@@ -23,16 +27,16 @@ interface Entry {
  * The threads of stateless clients: one for each principal and profile, shared by all requests that say the same of
  * themselves, closed when none came for a while.
  */
-export class ThreadShelf {
-  readonly #open: (principal: string, profile: ClientProfile) => Promise<ModernThread>
+export class ThreadShelf<T extends Closable> {
+  readonly #open: (principal: string, profile: ClientProfile) => Promise<T>
   readonly #limits: Pick<ModernLimits, 'threads' | 'threadIdleMs'>
   readonly #onFault: (error: unknown) => void
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, Entry<T>>()
   readonly #closings = new Set<Promise<void>>()
   #closed = false
 
   constructor(
-    open: (principal: string, profile: ClientProfile) => Promise<ModernThread>,
+    open: (principal: string, profile: ClientProfile) => Promise<T>,
     limits: Pick<ModernLimits, 'threads' | 'threadIdleMs'>,
     onFault: (error: unknown) => void,
   ) {
@@ -45,7 +49,7 @@ export class ThreadShelf {
    * @throws LimitExceededError all threads are in use by others
    * @throws ClosedError
    */
-  async lease(principal: string, profile: ClientProfile): Promise<ThreadLease> {
+  async lease(principal: string, profile: ClientProfile): Promise<ThreadLease<T>> {
     if (this.#closed) throw new ClosedError('the gateway')
     const slot = slotOf(principal, profile)
     const entry = this.#entries.get(slot) ?? this.#add(slot, principal, profile)
@@ -67,9 +71,9 @@ export class ThreadShelf {
     await Promise.all(this.#closings)
   }
 
-  #add(slot: string, principal: string, profile: ClientProfile): Entry {
+  #add(slot: string, principal: string, profile: ClientProfile): Entry<T> {
     if (this.#entries.size >= this.#limits.threads) this.#makeRoom()
-    const entry: Entry = { opening: this.#open(principal, profile), users: 0, idleSince: 0, timer: undefined }
+    const entry: Entry<T> = { opening: this.#open(principal, profile), users: 0, idleSince: 0, timer: undefined }
     this.#entries.set(slot, entry)
     return entry
   }
@@ -83,7 +87,7 @@ export class ThreadShelf {
     this.#remove(...longest)
   }
 
-  #release(slot: string, entry: Entry): void {
+  #release(slot: string, entry: Entry<T>): void {
     entry.users -= 1
     if (entry.users > 0 || this.#entries.get(slot) !== entry) return
     entry.idleSince = performance.now()
@@ -91,7 +95,7 @@ export class ThreadShelf {
     entry.timer.unref()
   }
 
-  #remove(slot: string, entry: Entry): void {
+  #remove(slot: string, entry: Entry<T>): void {
     clearTimeout(entry.timer)
     this.#entries.delete(slot)
     const closing = entry.opening

@@ -27,7 +27,7 @@ export async function complete(relays: Relays, params: JsonObject, options: Rela
   const { thread, form } = relays
   await options.onBound?.(key)
   const at = { server: key.name, environment: key.environment, params: raw }
-  return form.relayed(serverEra(thread, key), COMPLETE, await thread.complete(at, callOptionsOf(options, key)))
+  return form.relayed(serverEra(thread, key), COMPLETE, await thread.complete(at, callOptionsOf(options)))
 }
 
 async function rawReference(

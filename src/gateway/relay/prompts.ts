@@ -47,7 +47,7 @@ export class PromptsRelay {
         ...(given && { arguments: given }),
         ...(meta && { _meta: meta }),
       },
-      { ...furtherParams(params, ['name', 'arguments']), ...callOptionsOf(options, key) },
+      { ...furtherParams(params, ['name', 'arguments']), ...callOptionsOf(options) },
     )
     return this.#form.relayed(serverEra(this.#thread, key), 'prompts/get', qualifyPromptResult(key, result))
   }

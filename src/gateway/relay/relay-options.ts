@@ -9,11 +9,9 @@ export interface RelayOptions extends CallOptions {
    * it throws is the answer.
    */
   readonly onBound?: (key: ServerKey, tool?: JsonObject) => Promise<void>
-  /** Whether a request to this server has to be told from the others that are out, as `CallOptions.apart` has it. */
-  readonly mustBeApart?: (key: ServerKey) => boolean
 }
 
-/** What goes down to the server that the request is for; without what is the gateway's own. */
-export function callOptionsOf({ onBound: _, mustBeApart, ...options }: RelayOptions, key?: ServerKey): CallOptions {
-  return key !== undefined && mustBeApart?.(key) ? { ...options, apart: true } : options
+/** Without what is the gateway's own. */
+export function callOptionsOf({ onBound: _, ...options }: RelayOptions): CallOptions {
+  return options
 }

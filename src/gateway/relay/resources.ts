@@ -44,7 +44,7 @@ export class ResourcesRelay {
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const at = { ...selectorOf(owned), ...(meta && { _meta: meta }) }
     await options.onBound?.(owned.key)
-    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options, owned.key) }
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
     const result = await this.#thread.resources.read(at, more)
     const era = serverEra(this.#thread, owned.key)
     return this.#form.relayed(era, 'resources/read', qualifyContents(owned.key, result))
@@ -55,14 +55,14 @@ export class ResourcesRelay {
     const qualified = qualifyUri(owned.key, owned.uri)
     // Before the answer: a first update can come earlier.
     this.#subscribedAs.set(qualified, requiredText(params, 'uri'))
-    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options, owned.key) }
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
     await this.#thread.resources.subscribe(selectorOf(owned), more)
     return {}
   }
 
   async unsubscribe(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const owned = await this.#owned(params, options)
-    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options, owned.key) }
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
     await this.#thread.resources.unsubscribe(selectorOf(owned), more)
     this.#subscribedAs.delete(qualifyUri(owned.key, owned.uri))
     return {}

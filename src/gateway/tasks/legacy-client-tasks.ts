@@ -89,7 +89,7 @@ export class LegacyClientTasks implements ClientTasks {
   async #relay(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
     const task = this.names.ownerOf(requiredText(params, 'taskId'))
     const client = await clientOf(this.#host.thread, task.key, options)
-    const { onBound, mustBeApart: _, ...rest } = options
+    const { onBound, ...rest } = options
     await onBound?.(task.key)
     const result = await requestTask(client, method, task, params, rest)
     if (method !== 'tasks/result') return this.#named(task.key, result)

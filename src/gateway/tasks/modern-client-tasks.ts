@@ -71,7 +71,7 @@ export class ModernClientTasks implements ClientTasks {
     if (!this.#declared) throw missingCapability(REQUIRED)
     const task = this.names.ownerOf(requiredText(params, 'taskId'))
     const client = await clientOf(this.#host.thread, task.key, options)
-    const { onBound, mustBeApart: _, ...rest } = options
+    const { onBound, ...rest } = options
     await onBound?.(task.key)
     if (client.era === 'modern') {
       const result = await requestTask(client, method, task, params, rest)
