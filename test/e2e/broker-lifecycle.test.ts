@@ -109,6 +109,18 @@ describe('a broker', () => {
     expect(statSync(inRun('broker.log')).mode & 0o077).toBe(0)
   })
 
+  it('loses no call that comes while it stops: the next one answers', async () => {
+    await call('first')
+    const calls = Array.from({ length: 8 }, (_, index) => call(`${index}`))
+    const stops = [home.reeve(['broker', 'stop']), home.reeve(['broker', 'stop'])]
+    expect(await Promise.all(calls)).toEqual(
+      calls.map((_, index) => expect.objectContaining({ code: 0, stdout: `${index}\n` })),
+    )
+    for (const { stderr } of await Promise.all(calls)) expect(stderr).not.toContain('warning')
+    await Promise.all(stops)
+    expect(home.brokers().length).toBeLessThan(2)
+  })
+
   it('has its socket elsewhere when the home has a long path', async () => {
     const long = join(home.folder, 'x'.repeat(120))
     const options = { env: { REEVE_HOME: long } }

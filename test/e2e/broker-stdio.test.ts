@@ -48,6 +48,25 @@ describe('clients that start reeve serve --stdio', () => {
     expect(client.heard.find(({ id }) => id === slow)).toMatchObject({ result: { content: [{ text: 'done' }] } })
   })
 
+  it('have frames of any size carried both ways, and lines that are none answered', async () => {
+    const client = home.client()
+    await client.open()
+    const message = 'é'.repeat(3_000_000)
+    expect((await client.call('notes__echo', { message })) === message).toBe(true)
+    expect(await client.call('notes__big', { bytes: 12_000_000 })).toHaveLength(12_000_000)
+    client.program.child.stdin.write('no json\n')
+    expect(await client.hears(({ id }) => id === null)).toMatchObject({ error: { code: -32700 } })
+    expect(await client.call('notes__echo', { message: 'on' })).toBe('on')
+  })
+
+  it('have a line that is too long refused, and their session ended', async () => {
+    const client = home.client()
+    await client.open()
+    client.program.child.stdin.write(`"${'x'.repeat(17 * 1024 * 1024)}`)
+    expect(await client.hears(({ id }) => id === null)).toMatchObject({ error: { code: -32600 } })
+    expect(await client.program.exited).toMatchObject({ signal: null })
+  })
+
   it('have their calls cancelled when they are killed, and leave the servers to the others', async () => {
     const [killed, other] = [home.client(), home.client()]
     await Promise.all([killed.open(), other.open()])
