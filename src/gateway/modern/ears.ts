@@ -16,6 +16,8 @@ export type ChangedList = Extract<ThreadEvent, { type: 'inventory_changed' }>['w
 export interface ChangeListener {
   listChanged(what: ChangedList): void
   resourceUpdated(key: ServerKey, params: JsonObject): void
+  /** A legacy server said that a task of its own changed. */
+  taskChanged(key: ServerKey, id: string): void
 }
 
 /**
@@ -65,6 +67,10 @@ export class ModernEars implements ThreadEars {
     if (method === 'notifications/resources/updated') {
       for (const listener of [...this.#listeners]) listener.resourceUpdated(key, notification.params ?? {})
       return
+    }
+    const taskId = notification.params?.taskId
+    if (method === 'notifications/tasks/status' && typeof taskId === 'string') {
+      for (const listener of [...this.#listeners]) listener.taskChanged(key, taskId)
     }
     if (NOT_RELAYED.has(method) || !(origin instanceof LiveCall)) return
     const { waiting } = origin

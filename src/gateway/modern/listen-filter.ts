@@ -6,6 +6,8 @@ import type { ChangedList } from './ears.js'
 export interface ListenFilter {
   readonly lists: readonly ChangedList[]
   readonly uris: readonly string[]
+  /** Of the extension `io.modelcontextprotocol/tasks`. */
+  readonly taskIds: readonly string[]
 }
 
 export const LIST_MEMBERS: Readonly<Record<ChangedList, string>> = {
@@ -23,6 +25,7 @@ export function readFilter(params: JsonObject, limit: number): ListenFilter {
   return {
     lists: LISTS.filter((list) => flag(notifications, LIST_MEMBERS[list])),
     uris: texts(notifications, 'resourceSubscriptions', limit),
+    taskIds: texts(notifications, 'taskIds', limit),
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ServerKey, sameKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_META } from '../../protocol/index.js'
 import { isObject } from '../relay/params.js'
+import { serverEra } from '../relay/server-era.js'
 import type { OwnedUri } from '../uris.js'
 import type { ChangedList, ChangeListener } from './ears.js'
 import { announced, LIST_MEMBERS, type ListenFilter } from './listen-filter.js'
@@ -25,6 +26,7 @@ export class Listening implements ChangeListener {
   readonly #filter: ListenFilter
   readonly #lists = new Set<ChangedList>()
   readonly #subscriptions: Subscription[] = []
+  readonly #tasks = new Set<string>()
   readonly #timers = new Map<ChangedList, NodeJS.Timeout>()
   #state: { kind: 'opening'; held: { key: ServerKey; params: JsonObject }[] } | { kind: 'open' } | { kind: 'ended' } = {
     kind: 'opening',
@@ -45,6 +47,7 @@ export class Listening implements ChangeListener {
     const leave = this.#thread.ears.listen(this)
     try {
       for (const list of announced(this.#filter.lists, await this.#thread.capabilities())) this.#lists.add(list)
+      for (const taskId of this.#filter.taskIds) if (this.#isTold(taskId)) this.#tasks.add(taskId)
       await Promise.all(this.#filter.uris.map((uri) => this.#subscribe(uri)))
       this.#acknowledge()
       await firstOf(this.#request.signal, shutdown)
@@ -77,6 +80,28 @@ export class Listening implements ChangeListener {
     this.#tell('notifications/resources/updated', { ...params, uri: name })
   }
 
+  taskChanged(key: ServerKey, id: string): void {
+    const name = this.#thread.relay.tasks.names.nameOf({ key, id })
+    if (this.#state.kind !== 'open' || !this.#tasks.has(name)) return
+    const { relay } = this.#thread
+    const state = relay.answer('tasks/get', { taskId: name }, { signal: this.#request.signal })
+    state.then(
+      ({ resultType: _, ...task }) => this.#tell('notifications/tasks', task),
+      // The client looks itself, as it has to anyway: these notifications are optional.
+      () => undefined,
+    )
+  }
+
+  /** Legacy servers tell of their tasks unasked; a modern one can't be asked to here, and its tasks are looked at. */
+  #isTold(taskId: string): boolean {
+    const { relay, thread } = this.#thread
+    try {
+      return serverEra(thread, relay.tasks.names.ownerOf(taskId).key) === 'legacy'
+    } catch {
+      return false
+    }
+  }
+
   /** A resource that can't be subscribed to is left out of what is agreed. */
   async #subscribe(name: string): Promise<void> {
     try {
@@ -97,6 +122,7 @@ export class Listening implements ChangeListener {
     const notifications: JsonObject = {
       ...Object.fromEntries([...this.#lists].map((list) => [LIST_MEMBERS[list], true])),
       ...(agreed.length > 0 && { resourceSubscriptions: agreed }),
+      ...(this.#tasks.size > 0 && { taskIds: [...this.#tasks] }),
     }
     this.#tell('notifications/subscriptions/acknowledged', { notifications })
     for (const { key, params } of held) this.resourceUpdated(key, params)

@@ -9,6 +9,7 @@ import { profileOf } from '../relay/handshake.js'
 import { isLogLevel } from '../relay/logging.js'
 import { invalidParams, isObject } from '../relay/params.js'
 import type { RelayOptions } from '../relay/relay-options.js'
+import { requireTasks } from '../tasks/index.js'
 import { finishResult } from './finish.js'
 import { MODERN_LIMITS, type ModernLimits } from './limits.js'
 import { readFilter } from './listen-filter.js'
@@ -105,6 +106,7 @@ export class ModernService {
 
   async #listen(request: ModernRequest): Promise<JsonObject> {
     const filter = readFilter(request.params, this.#limits.subscriptions)
+    if (filter.taskIds.length > 0) requireTasks(request.envelope.clientCapabilities)
     if (this.#listens >= this.#limits.listens)
       throw new LimitExceededError('the number of open streams', this.#limits.listens)
     this.#listens += 1

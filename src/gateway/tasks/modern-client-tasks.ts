@@ -125,3 +125,8 @@ export class ModernClientTasks implements ClientTasks {
     return typeof task.taskId === 'string' ? { ...task, taskId: this.names.nameOf({ key, id: task.taskId }) } : task
   }
 }
+
+/** @throws RpcError -32021 for a client that did not declare the extension */
+export function requireTasks(capabilities: JsonObject): void {
+  if (!declaresExtension(capabilities)) throw missingCapability(REQUIRED)
+}
