@@ -36,3 +36,7 @@ describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combinati
     })
   },
 )
+
+it('went through all of it without a fault of the gateway', async () => {
+  expect(await sessions.warnings()).toEqual([])
+})

@@ -35,6 +35,12 @@ export class CellSessions implements AsyncDisposable {
     }
   }
 
+  /** What the gateways of all cells complained of. */
+  async warnings(): Promise<readonly Error[]> {
+    const behind = await Promise.all(this.#behind.values())
+    return behind.flatMap(({ gateways }) => gateways.warnings)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#leave()
     for (const behind of this.#behind.values()) await (await behind).gateways[Symbol.asyncDispose]()
