@@ -215,8 +215,8 @@ describe('ending an exchange', () => {
   it('fails what is open when the client closes, and everything after', async () => {
     await using server = await listen(() => {})
     const http = client()
-    const pending = failure(http.request(get(server.origin)))
-    await expect.poll(() => server.seen.length).toBe(1)
+    const pending = failure(http.request(get(`${server.origin}/held`)))
+    await expect.poll(() => server.seen).toContain('GET /held')
     await http.close()
     expect(await pending).toMatchObject({ code: 'transport_closed', sent: true })
     expect(await failure(http.request(get(server.origin)))).toMatchObject({ code: 'closed' })
