@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually, isRunning } from '../fixtures/stdio/running.js'
 import { BrokerHome } from './broker/home.js'
@@ -27,6 +28,10 @@ describe('clients that start reeve serve --stdio', () => {
     expect(new Set(pids).size).toBe(1)
     expect(home.servers()).toHaveLength(2)
     expect(home.brokers()).toHaveLength(1)
+    // The state's native library comes with the runtime: a bridge has neither.
+    const loaded = (pid = 0) => readFileSync(`/proc/${pid}/maps`, 'utf8').includes('libsql')
+    expect(clients.map(({ program }) => loaded(program.child.pid))).toEqual(clients.map(() => false))
+    expect(loaded(home.brokers()[0])).toBe(true)
     expect(await Promise.all(clients.map((client) => client.leave()))).toEqual(
       clients.map(() => ({ code: 0, signal: null })),
     )

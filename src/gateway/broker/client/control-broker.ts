@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { BrokerError } from '../../../errors.js'
+import { recordedPid } from '../broker-record.js'
 import { brokerPlace } from '../place.js'
 import type { BrokerStatus } from '../server/broker-status.js'
 import { errorFrom } from '../wire/error-line.js'
@@ -62,15 +62,6 @@ function withProcess(error: unknown, record: string): unknown {
   if (pid === undefined) return error
   const message = `the broker (process ${pid}) does not answer: end it with 'kill -9 ${pid}'`
   return new BrokerError('broker_unreachable', message, { data: { pid }, cause: error })
-}
-
-function recordedPid(record: string): number | undefined {
-  try {
-    const { pid } = JSON.parse(readFileSync(record, 'utf8'))
-    return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The broker says nothing more: its end is the end of the connection. */

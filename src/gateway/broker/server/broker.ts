@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { reapOrphans } from '../../../environments/index.js'
 import { BrokerError, ClosedError, ReeveError } from '../../../errors.js'
 import type { JsonObject } from '../../../protocol/index.js'
 import type { Reeve } from '../../../reeve.js'
 import { loadOrCreateToken } from '../../http/token.js'
+import { removeRecord, writeRecord } from '../broker-record.js'
 import { type BrokerPlace, brokerPlace } from '../place.js'
 import { errorLine } from '../wire/error-line.js'
 import type { HandshakeLines } from '../wire/handshake-lines.js'
@@ -18,6 +18,7 @@ import { askForVariables, greetClient } from './greet-client.js'
 import { givenBy, hostSession } from './host-session.js'
 import { type Listening, listenAt } from './listening.js'
 import { openSession } from './open-session.js'
+import { reapAndTell } from './reaping.js'
 import { SessionTable } from './session-table.js'
 import { becomeSoleBroker } from './sole-broker.js'
 import { Workspaces, type WorkspaceVisit } from './workspaces.js'
@@ -98,7 +99,7 @@ export class Broker {
     this.#workspaces = new Workspaces({
       home,
       keptMs: this.#idleMs,
-      ready: reap(home, log),
+      ready: reapAndTell(home, log),
       onWarning: (warning) => log.warn({}, warning.message),
     })
     this.closed = new Promise((resolve) => {
@@ -147,19 +148,9 @@ export class Broker {
   async #listen(): Promise<void> {
     const { log, version } = this.#options
     this.#listening = await listenAt(this.#place.socket, (socket) => void this.#serve(socket))
-    this.#record()
+    writeRecord(this.#place.record, { version, startedAt: this.startedAt })
     this.#awaitIdle()
     log.info({ version, socket: this.#place.socket.path }, 'the broker listens')
-  }
-
-  /** For people, and for ending a broker that answers no more. */
-  #record(): void {
-    const record = {
-      pid: process.pid,
-      version: this.#options.version,
-      started_at: new Date(this.startedAt).toISOString(),
-    }
-    writeFileSync(this.#place.record, `${JSON.stringify(record)}\n`, { mode: 0o600 })
   }
 
   /** One connection, from its first byte. */
@@ -249,7 +240,7 @@ export class Broker {
     this.#options.log.info({ reason }, 'the broker leaves')
     clearTimeout(this.#idle)
     this.#listening?.stop()
-    rmSync(this.#place.record, { force: true })
+    removeRecord(this.#place.record)
     this.#sole[Symbol.dispose]()
     void this.#finish(reason, patienceMs)
   }
@@ -266,15 +257,6 @@ export class Broker {
     log.info({}, 'the broker has ended')
     this.#ended()
   }
-}
-
-/** Ends what a broker left behind that was killed. */
-async function reap(home: string, log: BrokerLog): Promise<void> {
-  const { reaped, left, problems } = await reapOrphans(home)
-  for (const { label, pids } of reaped) log.info({ label, pids }, 'ended what a killed process had left')
-  for (const { label, pids, reason } of left)
-    log.warn({ label, pids, reason }, 'processes of a killed process are left')
-  for (const problem of problems) log.warn({}, problem.message)
 }
 
 /** What a client is told with its session: its servers, and what is wrong with its configuration and the state. */

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { BrokerError } from '../../../errors.js'
 import { LIMITS, LineSplitter, RPC } from '../../../protocol/index.js'
 import { errorAnswer } from '../../inbound.js'
-import { BROKER_LIMITS } from '../wire/limits.js'
 import { type GoodbyeReason, LEAVING } from '../wire/session-frames.js'
+import { takeFrames } from './broker-frames.js'
 import { type ClientFrame, clientFrame, isRequest } from './client-frame.js'
 import { Conversation } from './conversation.js'
 import { STAYS_OPEN, unreachableAnswer } from './repeating.js'
@@ -138,38 +138,20 @@ class Bridge {
     if (!socket.write(Buffer.concat([frame.line, LF]))) this.#input.pause()
   }
 
-  /** Takes a broker's frames until it ends. */
   #listen(socket: Socket): void {
-    const lines = new LineSplitter({
-      limit: BROKER_LIMITS.brokerFrame,
-      tooLong: 'refuse',
-      what: 'a frame of the broker',
-      onLine: (line) => this.#brokerSaid(socket, line),
-    })
-    let over = false
-    const gone = () => {
-      if (over) return
-      over = true
-      socket.destroy()
-      this.#brokerEnded(socket)
-    }
-    socket
-      .on('data', (chunk: Buffer) => {
-        try {
-          lines.push(chunk)
-        } catch (error) {
-          this.#options.onNote(error instanceof Error ? error.message : String(error))
-          if (error instanceof BrokerError) this.#finish('broker_lost')
-          else gone()
-        }
-      })
-      .on('drain', () => {
+    takeFrames(socket, {
+      onFrame: (line) => this.#brokerSaid(socket, line),
+      onFault: (error) => {
+        this.#options.onNote(error instanceof Error ? error.message : String(error))
+        // Another broker may do better, unless it is the session that can't be carried on.
+        if (error instanceof BrokerError) this.#finish('broker_lost')
+        else socket.destroy()
+      },
+      onDrain: () => {
         if (this.#heldBytes <= HELD_BYTES) this.#input.resume()
-      })
-      .on('end', gone)
-      .on('close', gone)
-      .on('error', gone)
-    if (socket.destroyed || socket.readableEnded) process.nextTick(gone)
+      },
+      onGone: () => this.#brokerEnded(socket),
+    })
   }
 
   #brokerSaid(socket: Socket, line: Buffer): void {
