@@ -1,4 +1,5 @@
 export * from './environment.js'
+export * from './executor/index.js'
 export { type ExitGuardOptions, type GuardedOwner, installExitGuard } from './exit-guard.js'
 export { createHttpClient, type HttpClientOptions } from './http/client.js'
 export type { ConnectionFault } from './http/failure.js'

@@ -1,6 +1,7 @@
 import {
   CancelledError,
   EnvironmentError,
+  LimitExceededError,
   OperationTimeoutError,
   ProtocolViolationError,
   ReeveError,
@@ -139,7 +140,9 @@ export class Link {
         reject: (error) => settle(() => reject(error)),
       })
       this.#wire.send(JSON.stringify({ id, method, params })).catch((error: unknown) => {
-        settle(() => reject(error instanceof ReeveError ? error : this.#gone('it takes no more requests')))
+        const fault = error instanceof ReeveError ? error : this.#gone('it takes no more requests')
+        settle(() => reject(fault))
+        if (!(fault instanceof LimitExceededError)) this.drop(fault)
       })
     })
   }

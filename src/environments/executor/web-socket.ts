@@ -131,7 +131,9 @@ class WebSocketWire implements Wire {
     return new Promise((resolve, reject) => {
       const done = (cause?: Error | null) =>
         cause
-          ? reject(new TransportClosedError(`the connection to ${this.#place} is gone`, { sent: false, cause }))
+          ? reject(
+              new TransportClosedError(`the connection to ${this.#place} is gone`, { sent: 'code' in cause, cause }),
+            )
           : resolve()
       if (size <= EXEC_LIMITS.frame) this.#socket.send(text, done)
       else this.#sendInFrames(Buffer.from(text), done)
@@ -148,12 +150,13 @@ class WebSocketWire implements Wire {
   }
 
   drop(): void {
+    // A paused socket would never report its end.
+    this.#socket.resume()
     this.#socket.terminate()
   }
 
   async close(): Promise<void> {
-    this.#socket.resume()
-    this.#socket.terminate()
+    this.drop()
     await this.closed
   }
 
