@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { JsonObject } from '../../../src/protocol/index.js'
+import { callTool, textOf } from './cell.js'
+import type { Era, EraClient } from './clients/client.js'
+import { COMBINATIONS, titleOf } from './combinations.js'
+import { CLIENT_CAPABILITIES } from './features/unknown.js'
+import { Gateways } from './gateways.js'
+import { Names } from './names.js'
+import { startUpstream, type TransportKind } from './upstream.js'
+
+/** They come before the answer, or soon after. */
+const HEARD_MS = 3000
+const WATCHED = 'test://watched-resource'
+
+describe.each<[Era, TransportKind]>([
+  ['old', 'stdio'],
+  ['old', 'http'],
+  ['new', 'stdio'],
+  ['new', 'http'],
+])('two servers with the same URIs, before a client of the %s era over %s', (era, transport) => {
+  const first = new Names('first')
+  const second = new Names('second')
+  let gateways: Gateways
+  let client: EraClient
+  beforeAll(async () => {
+    gateways = await Gateways.open({
+      first: await startUpstream('old', 'stdio'),
+      second: await startUpstream('new', 'http'),
+    })
+    client = await gateways.connect({ era, transport, front: 'merged', capabilities: CLIENT_CAPABILITIES })
+    // What comes up later than the introduction is listed later.
+    await vi.waitFor(
+      async () => expect(await uris(client)).toEqual(expect.arrayContaining([first.uri(WATCHED), second.uri(WATCHED)])),
+      15_000,
+    )
+  })
+  afterAll(async () => {
+    await client?.[Symbol.asyncDispose]()
+    await gateways?.[Symbol.asyncDispose]()
+  })
+
+  const read = async (uri: string) => {
+    const { contents } = await client.request('resources/read', { uri })
+    return (contents as JsonObject[])[0] ?? {}
+  }
+  const update = (names: Names, uri = WATCHED) => callTool({ client, names }, 'test_trigger_resource_update', { uri })
+
+  it('reads from each what is its own', async () => {
+    const before = [await read(first.uri(WATCHED)), await read(second.uri(WATCHED))].map(({ text }) => text)
+    expect(before).toEqual(['Version 1', 'Version 1'])
+    await update(first)
+    await update(first)
+    await update(second)
+    expect(await read(first.uri(WATCHED))).toEqual({
+      uri: first.uri(WATCHED),
+      mimeType: 'text/plain',
+      text: 'Version 3',
+    })
+    expect(await read(second.uri(WATCHED))).toMatchObject({ uri: second.uri(WATCHED), text: 'Version 2' })
+  })
+
+  it('follows the links of each to itself', async () => {
+    for (const names of [first, second]) {
+      const { content } = await callTool({ client, names }, 'test_resource_links')
+      expect(content).toMatchObject([
+        { type: 'resource_link', uri: names.uri('test://static-text') },
+        { type: 'resource_link', uri: names.uri('ui://full/dashboard.html') },
+        { type: 'resource', resource: { uri: names.uri('test://static-text') } },
+      ])
+      const args = { resourceUri: 'test://example-resource' }
+      const prompt = { name: names.of('test_prompt_with_embedded_resource'), arguments: args }
+      expect(await client.request('prompts/get', prompt)).toMatchObject({
+        messages: [{ content: { resource: { uri: names.uri('test://example-resource') } } }, {}],
+      })
+      expect(await read(names.uri('test://template/7/data'))).toMatchObject({
+        uri: names.uri('test://template/7/data'),
+      })
+    }
+  })
+
+  it('tells of the updates of each under its own name', async () => {
+    await using _ = await client.watch({ uris: [first.uri(WATCHED), second.uri(WATCHED)] })
+    for (const [changed, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const before = client.heard.count
+      await update(changed)
+      const told = await client.heard.next('notifications/resources/updated', before)
+      expect(told.uri).toBe(changed.uri(WATCHED))
+      const ofOther = client.heard.since(before).filter(({ params }) => params.uri === other.uri(WATCHED))
+      expect(ofOther).toEqual([])
+    }
+  })
+
+  it('refuses the bare URI, with both as the choices', async () => {
+    await expect(read(WATCHED)).rejects.toMatchObject({
+      code: -32602,
+      data: { choices: [first.uri(WATCHED), second.uri(WATCHED)] },
+    })
+  })
+})
+
+describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combination] as const))(
+  'two clients with the same request ids: %s',
+  (_title, { client: era, server, downstream, upstream }) => {
+    const names = new Names('full')
+    let gateways: Gateways
+    let clients: EraClient[]
+    beforeAll(async () => {
+      gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
+      const spec = { era, transport: downstream, front: 'merged', capabilities: CLIENT_CAPABILITIES } as const
+      clients = [await gateways.connect(spec), await gateways.connect(spec)]
+    })
+    afterAll(async () => {
+      for (const client of clients ?? []) await client[Symbol.asyncDispose]()
+      await gateways?.[Symbol.asyncDispose]()
+    })
+
+    it('asks each its own question, while both are open, and gives each its own answer', async () => {
+      for (const round of [1, 2, 3, 4]) {
+        const open = new Gathering(clients.length)
+        const results = await Promise.all(
+          clients.map(async (client, index) => {
+            const asked = client.asked.length
+            client.answer = async () => {
+              await open.arrive()
+              return { action: 'accept', content: { username: `user ${index}`, email: `${round}@example.com` } }
+            }
+            const text = textOf(await callTool({ client, names }, 'test_elicitation', { message: `For ${index}` }))
+            expect(client.asked.slice(asked)).toMatchObject([{ params: { message: `For ${index}` } }])
+            return text
+          }),
+        )
+        expect(results).toEqual(
+          clients.map(
+            (_client, index) =>
+              `User response: action=accept, content={"username":"user ${index}","email":"${round}@example.com"}`,
+          ),
+        )
+      }
+    })
+
+    /** Both clients call this at the same time, under the same token; each must hear three times. */
+    const eachHearsThree = async (tool: string, method: string) => {
+      const before = clients.map(({ heard }) => heard.count)
+      const call = { name: names.of(tool) }
+      await Promise.all(clients.map((client) => client.request('tools/call', call, { progressToken: 'same' })))
+      for (const [index, { heard }] of clients.entries()) {
+        await heard.several(3, method, before[index] ?? 0, undefined, HEARD_MS)
+        expect(heard.since(before[index] ?? 0, method)).toHaveLength(3)
+      }
+    }
+
+    it('tells each of its own progress, under the same token', () =>
+      eachHearsThree('test_tool_with_progress', 'notifications/progress'))
+
+    const hearLogs = async () => {
+      for (const client of clients) await client.setLogLevel('info')
+      await eachHearsThree('test_tool_with_logging', 'notifications/message')
+    }
+    // On one pipe a server of the new era does not say which request a log message is of, and such calls do not take turns.
+    if (server === 'new' && upstream === 'stdio') it.fails('does not yet tell each of its own log messages', hearLogs)
+    else it('tells each of its own log messages', hearLogs)
+  },
+)
+
+/** Lets nobody go on before all have arrived. */
+class Gathering {
+  readonly #all: Promise<void>
+  #missing: number
+  #open: () => void = () => undefined
+
+  constructor(expected: number) {
+    this.#missing = expected
+    this.#all = new Promise((resolve) => {
+      this.#open = resolve
+    })
+  }
+
+  arrive(): Promise<void> {
+    this.#missing -= 1
+    if (this.#missing === 0) this.#open()
+    return this.#all
+  }
+}
+
+async function uris(client: EraClient): Promise<unknown[]> {
+  return ((await client.request('resources/list')).resources as JsonObject[]).map(({ uri }) => uri)
+}
