@@ -28,7 +28,7 @@ export const LEGACY_FORM: ResultForm = Object.freeze({
   relayed: (server: Era, method: string, result: JsonObject) =>
     server === 'legacy' ? result : withoutModernMembers(method, result),
   tool: (server: Era | undefined, definition: JsonObject) =>
-    server === 'modern' ? withoutModernSchema(definition) : definition,
+    server === 'legacy' ? definition : withoutModernSchema(definition),
   listed: (result: JsonObject) => result,
 })
 

@@ -8,6 +8,7 @@ import {
   type JsonValue,
   MODERN_REVISION,
   MODERN_RPC,
+  namedRevision,
   RPC,
 } from '../../protocol/index.js'
 import { isModern, isServed, unsupportedRevision } from '../eras.js'
@@ -18,6 +19,7 @@ import type { Principal } from './authentication.js'
 import type { HttpLimits } from './limits.js'
 import { ModernExchange } from './modern-exchange.js'
 import { checkHeaders, checkParameters, REVISION_HEADER } from './modern-headers.js'
+import { SESSION_HEADER } from './session-transport.js'
 
 /** Answers modern requests. @throws RpcError and nothing else */
 export type ModernAnswerer = (request: ModernRequest) => Promise<ModernRequest['params']>
@@ -48,12 +50,18 @@ export class InFlight {
 }
 
 /**
- * Whether a POST is of the modern era: its header or its message names a revision without handshake, or the message is
- * one that no legacy client sends. A revision that nobody knows counts as modern where the message says so itself.
+ * Whether a POST is of the modern era: its header or its message names a revision without handshake, or it is of no
+ * session and no legacy client sends such a message. A revision that nobody knows counts as modern where the message says
+ * so itself.
  */
 export function isModernPost(request: IncomingMessage, message: JsonRpcMessage): boolean {
   if (isModernHeader(request)) return true
-  return 'method' in message && isModern(message)
+  if (!('method' in message)) return false
+  return namedRevision(message.params) !== undefined || (!namesSession(request) && isModern(message))
+}
+
+function namesSession({ headers }: IncomingMessage): boolean {
+  return headers[SESSION_HEADER] !== undefined
 }
 
 /** Whether a request without a body is one of the modern era. */

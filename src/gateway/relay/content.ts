@@ -56,6 +56,22 @@ export function qualifyToolApp(key: ServerKey, definition: JsonObject): JsonObje
   return qualified === meta ? definition : withMember(definition, '_meta', qualified)
 }
 
+/** A result of a kind that nobody here knows: every `uri`, wherever it stands. */
+export function qualifyEveryUri(key: ServerKey, result: JsonObject): JsonObject {
+  const qualified = qualifyInside(key, result)
+  return isObject(qualified) ? qualified : result
+}
+
+function qualifyInside(key: ServerKey, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => qualifyInside(key, item))
+  if (!isObject(value)) return value
+  const members = Object.entries(value).map(([name, member]) => {
+    const isUri = (name === 'uri' || name === 'uriTemplate') && typeof member === 'string'
+    return [name, isUri ? qualifyUri(key, member) : qualifyInside(key, member)] as const
+  })
+  return Object.fromEntries(members)
+}
+
 function qualifyBlocks(key: ServerKey, blocks: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(blocks)) return blocks
   const qualified = blocks.map((block) => qualifyBlock(key, block) ?? block)

@@ -1,11 +1,11 @@
 import type { FromServer } from '../../connections/index.js'
-import { RpcError } from '../../errors.js'
-import { type Era, type JsonObject, RPC } from '../../protocol/index.js'
+import type { Era, JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
 import type { ClientTasks } from '../tasks/index.js'
 import { type OwnedUri, qualifyUri } from '../uris.js'
 import type { ClientSide } from './client-side.js'
 import { complete } from './completion.js'
+import { ExtensionMethods } from './extension-methods.js'
 import { LoggingRelay } from './logging.js'
 import { PromptsRelay } from './prompts.js'
 import type { Relay } from './relay.js'
@@ -22,6 +22,7 @@ export class MergedRelay implements Relay {
   readonly thread: Thread
   readonly tasks: ClientTasks
   readonly #resources: ResourcesRelay
+  readonly #extensions: ExtensionMethods
   readonly #logging: LoggingRelay
   readonly #methods: ReadonlyMap<string, Method>
 
@@ -35,6 +36,7 @@ export class MergedRelay implements Relay {
     const resources = new ResourcesRelay(thread, form)
     const logging = new LoggingRelay(thread)
     this.#resources = resources
+    this.#extensions = new ExtensionMethods(thread, resources, form)
     this.#logging = logging
     this.#methods = new Map<string, Method>([
       ['tools/list', (params) => tools.list(params)],
@@ -55,8 +57,7 @@ export class MergedRelay implements Relay {
     const handler = this.#methods.get(method)
     const ofTasks = handler === undefined ? this.tasks.answer(method, params, options) : undefined
     if (ofTasks !== undefined) return ofTasks
-    if (handler === undefined) throw new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}`)
-    return handler(params, options)
+    return handler === undefined ? this.#extensions.answer(method, params, options) : handler(params, options)
   }
 
   ownerOf(uri: string, options: CallOptions): Promise<OwnedUri> {

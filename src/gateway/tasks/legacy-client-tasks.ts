@@ -33,7 +33,7 @@ export class LegacyClientTasks implements ClientTasks {
   }
 
   listed(server: ServerStatus | undefined, definition: JsonObject): JsonObject {
-    if (server?.era !== 'modern' || !declaresExtension(server.capabilities ?? {})) return definition
+    if (server === undefined || server.era === 'legacy' || !hasExtensionsTasks(server)) return definition
     return { ...definition, execution: { taskSupport: 'optional' } }
   }
 
@@ -107,6 +107,11 @@ export class LegacyClientTasks implements ClientTasks {
   #named(key: ServerKey, task: JsonObject): JsonObject {
     return typeof task.taskId === 'string' ? { ...task, taskId: this.names.nameOf({ key, id: task.taskId }) } : task
   }
+}
+
+/** One that is not up, and of which only the tools are known, is taken for what it declared last. */
+function hasExtensionsTasks({ era, capabilities = {} }: ServerStatus): boolean {
+  return declaresExtension(capabilities) && (era === 'modern' || capabilities.tasks === undefined)
 }
 
 async function answerLocally(task: LocalTask, method: string, options: RelayOptions): Promise<JsonObject> {

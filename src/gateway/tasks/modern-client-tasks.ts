@@ -41,7 +41,7 @@ export class ModernClientTasks implements ClientTasks {
 
   /** What a core tool says of tasks is for those who ask for them. */
   listed(server: ServerStatus | undefined, definition: JsonObject): JsonObject {
-    if (server?.era !== 'legacy' || !isObject(definition.execution)) return definition
+    if (server === undefined || server.era === 'modern' || !isObject(definition.execution)) return definition
     const { execution, ...listed } = definition
     const { taskSupport: _, ...kept } = execution
     return Object.keys(kept).length === 0 ? listed : { ...listed, execution: kept }
