@@ -47,9 +47,9 @@ describe('log messages of a modern server over stdio', () => {
     for (const route of [a, b]) routes.join(route)
     const say = (data: string) =>
       routes.notify({ method: 'notifications/message', params: { level: 'info', data }, caller: undefined })
-    const calls = [routes.turns.take(a, false), routes.turns.take(a, false)]
+    const calls = [routes.turns.take(a), routes.turns.take(a)]
     say('a alone')
-    const other = routes.turns.take(b, false)
+    const other = routes.turns.take(b)
     say('anybody')
     for (const turn of [...calls, other]) turn?.done()
     say('nobody')

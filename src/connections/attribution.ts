@@ -16,7 +16,6 @@ export class Attribution {
   readonly #askable: boolean
   #hasStreams: boolean
   #legacy = true
-  #asks = false
 
   constructor({ transport, clientCapabilities }: AttributionFacts) {
     this.#askable = ASKABLE.some((capability) => Object.hasOwn(clientCapabilities, capability))
@@ -43,15 +42,6 @@ export class Attribution {
 
   agreed(era: Era): void {
     this.#legacy = era === 'legacy'
-  }
-
-  /** It was seen to ask something in the middle of a call. */
-  get asks(): boolean {
-    return this.#asks
-  }
-
-  asked(method: string): void {
-    if (CAUSED_BY_CALLS.has(method)) this.#asks = true
   }
 
   /** A question came in that no response stream carried: whatever the transport could do, this server does not. */

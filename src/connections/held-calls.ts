@@ -8,7 +8,6 @@ export interface CallLimits {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds of active time. */
   readonly timeoutMs?: number | undefined
-  readonly apart?: boolean | undefined
 }
 
 /** The requests of one holder, from when it asks until it is answered, waiting included. */

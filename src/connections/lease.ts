@@ -113,7 +113,7 @@ export class Lease {
     const call = this.#calls.begin(method, limits)
     let end: ((givenUp: boolean) => void) | undefined
     try {
-      const { seat, over } = await this.#placement.enter(method, call, limits.apart ?? false, onWait)
+      const { seat, over } = await this.#placement.enter(method, call, onWait)
       end = over
       call.isOut = true
       return await work(seat, call.signal)
@@ -130,9 +130,9 @@ export class Lease {
   request(
     method: string,
     params: JsonObject | undefined,
-    { signal, timeoutMs, apart, ...options }: RequestOptions = {},
+    { signal, timeoutMs, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
-    return this.run(method, { signal, timeoutMs, apart }, ({ connection, route }, given) =>
+    return this.run(method, { signal, timeoutMs }, ({ connection, route }, given) =>
       connection.request(route, method, params, { ...options, signal: given }),
     )
   }

@@ -26,8 +26,6 @@ export interface PlacementOptions {
 interface AtTurn {
   readonly seat: Seat
   readonly turn: Turn
-  /** It is not the turn that was waited for in line. */
-  readonly isOutOfLine: boolean
 }
 
 /** A reason that nobody looks at; without one, every end of a wait would make an exception. */
@@ -80,17 +78,15 @@ export class Placement {
     return this.#seat
   }
 
-  /**
-   * Waits until a request may be sent, `apart` from every other where need be. `onWait` is told when that is not at once.
-   */
-  async enter(method: string, call: HeldCall, apart: boolean, onWait?: () => void): Promise<Entered> {
+  /** Waits until a request may be sent. `onWait` is told when that is not at once. */
+  async enter(method: string, call: HeldCall, onWait?: () => void): Promise<Entered> {
     await this.#arrive(call)
     if (call.signal.aborted) throw abortError(call.signal)
     const seat = this.#seat
     if (BESIDE.has(method)) return entered(seat, undefined)
-    const turn = seat.connection.routes.turns.take(seat.route, apart)
+    const turn = seat.connection.routes.turns.take(seat.route)
     if (turn === undefined) onWait?.()
-    const place = turn === undefined ? await this.#inLine(seat, call, apart) : { seat, turn }
+    const place = turn === undefined ? await this.#wait(seat, call) : { seat, turn }
     if (!STATELESS.has(method)) this.#isBound = true
     return entered(place.seat, place.turn)
   }
@@ -115,43 +111,33 @@ export class Placement {
     }
   }
 
-  async #inLine(seat: Seat, call: HeldCall, apart: boolean): Promise<AtTurn> {
-    const place = seat.connection.routes.turns.queue(seat.route, apart)
-    const inTurn = place.turn.then((turn) => ({ seat, turn, isOutOfLine: false }))
+  /** In line where the holder is, or at a connection of its own, whichever comes first. */
+  async #wait(seat: Seat, call: HeldCall): Promise<AtTurn> {
+    const place = seat.connection.routes.turns.queue(seat.route)
+    const inLine = place.turn.then((turn) => ({ seat, turn }))
     const waited = new AbortController()
-    const outOfLine = this.#outOfLine(seat, call, apart, waited.signal)
+    const elsewhere = this.#elsewhere(seat, call, waited.signal)
     let got: AtTurn | undefined
     try {
-      got = await orAborted(Promise.race([inTurn, outOfLine]), call.signal)
+      got = await orAborted(Promise.race([inLine, elsewhere]), call.signal)
       return got
     } finally {
       waited.abort(OVER)
-      if (got?.isOutOfLine !== false) place.leave()
-      // One that came in the very moment of the other is given back.
-      outOfLine.then((late) => late !== got && late.turn.done(), ignore)
+      if (got?.seat !== seat) place.leave()
+      // A turn that came in the very moment of the other is given back.
+      elsewhere.then((late) => late !== got && late.turn.done(), ignore)
     }
   }
 
-  /** Another way, once the holder's patience is over. Never ends when it has to go on waiting. */
-  async #outOfLine(seat: Seat, call: HeldCall, apart: boolean, signal: AbortSignal): Promise<AtTurn> {
+  /** A turn at a connection of its own, once the holder's patience is over. Never ends when it has to go on waiting. */
+  async #elsewhere(seat: Seat, call: HeldCall, signal: AbortSignal): Promise<AtTurn> {
     await pause(this.#options.timers, this.#options.patienceMs, signal)
-    const { turns, areAsked } = seat.connection.routes
-    if (turns.hasOthersThan(seat.route)) {
-      if (!this.#isBound) await this.#moveAway()
-    } else if (!areAsked && !signal.aborted) {
-      // It waits for its own requests, and there was no question yet that could be taken for another's.
-      return { seat, turn: turns.squeeze(seat.route, apart), isOutOfLine: true }
-    }
-    if (this.#seat === seat || signal.aborted) return new Promise(() => undefined)
-    const elsewhere = this.#seat
-    const turn = elsewhere.connection.routes.turns.take(elsewhere.route, apart)
-    if (turn !== undefined) return { seat: elsewhere, turn, isOutOfLine: true }
-    return { ...(await this.#inLine(elsewhere, call, apart)), isOutOfLine: true }
-  }
-
-  async #moveAway(): Promise<void> {
-    const failure = await this.#moved()
+    const failure = this.#isBound ? undefined : await this.#moved()
     if (failure !== undefined) this.#warn(failure)
+    const own = this.#seat
+    if (own === seat || signal.aborted) return new Promise(() => undefined)
+    const turn = own.connection.routes.turns.take(own.route)
+    return turn === undefined ? this.#wait(own, call) : { seat: own, turn }
   }
 
   /** Moves to a connection of its own, unless the holder is bound meanwhile. Resolves to why that could not be done. */

@@ -88,7 +88,7 @@ export class PreparedCall {
 
   async #runOnce(
     payload: CallPayload,
-    { prepare, timeoutMs, apart, ...options }: CallRunOptions,
+    { prepare, timeoutMs, ...options }: CallRunOptions,
     matches: Matches,
   ): Promise<JsonObject> {
     const { signal } = options
@@ -102,7 +102,7 @@ export class PreparedCall {
         return connection.call(route, params, { ...options, signal: given })
       }
       // Whoever waits for a turn must not keep a new list of tools waiting.
-      const limits = { signal, timeoutMs: this.#timeout(timeoutMs), apart }
+      const limits = { signal, timeoutMs: this.#timeout(timeoutMs) }
       return await lease.run('tools/call', limits, send, () => held.release())
     } finally {
       held.release()

@@ -40,11 +40,6 @@ export class Routes {
     return this.#open.size
   }
 
-  /** Whether the server was seen to ask something in the middle of a call. */
-  get areAsked(): boolean {
-    return this.#attribution.asks
-  }
-
   join(route: ConnectionRoute): void {
     this.#open.add(route)
   }
@@ -131,7 +126,6 @@ export class Routes {
    */
   async answer(message: ServerMessage, signal: AbortSignal): Promise<JsonObject> {
     const { method, params, caller } = message
-    this.#attribution.asked(method)
     const route = this.#asked(message)
     if (route?.onRequest === undefined || !this.#open.has(route)) throw methodNotFound(method)
     this.#owners.asked(route, params)

@@ -117,44 +117,6 @@ describe('calls of several sessions, over stdio', () => {
     expect(harness.calls()).toEqual(['bound', 'a', 'nested', 'b'])
   })
 
-  it('that are to be told apart wait for each other within one session, too', async () => {
-    const { script, letGo } = holding()
-    const harness = new SharingHarness(stdioServer('s'), { script })
-    const a = await harness.holder('a')
-    const origins: unknown[] = []
-    const calls = ['one', 'two'].map((by) => a.call({ by, hold: true }, { origin: by, apart: true }))
-    for (const by of ['one', 'two']) {
-      await settle()
-      await harness.process().ask('elicitation/create')
-      origins.push(a.asked.at(-1)?.origin)
-      letGo(by)
-    }
-    await Promise.all(calls)
-    expect(origins).toEqual(['one', 'two'])
-    expect(harness.opened).toHaveLength(1)
-  })
-
-  it('that are to be told apart run beside each other after a while, until the server has asked something', async () => {
-    const { script, letGo } = holding()
-    const harness = new SharingHarness(stdioServer('s'), { script })
-    const a = await harness.holder('a')
-    const call = (by: string) => a.call({ by, hold: true }, { origin: by, apart: true })
-    const calls = [call('one'), call('two')]
-    await harness.timers.advance(249)
-    expect(harness.calls()).toEqual(['one'])
-    await harness.timers.advance(1)
-    expect(harness.calls()).toEqual(['one', 'two'])
-    await harness.process().ask('elicitation/create')
-    expect(a.asked.at(-1)?.origin).toBeUndefined()
-    for (const by of ['one', 'two']) letGo(by)
-    await Promise.all(calls)
-    const strict = [call('three'), call('four')]
-    await harness.timers.advance(10_000)
-    expect(harness.calls()).toEqual(['one', 'two', 'three'])
-    for (const by of ['three', 'four']) letGo(by)
-    await Promise.all(strict)
-  })
-
   it('wait no longer than their own time, or than their caller does', async () => {
     const { script, letGo } = holding()
     const harness = new SharingHarness(stdioServer('s'), { script })

@@ -25,14 +25,14 @@ class Line {
   readonly went: string[] = []
   readonly #held = new Map<string, Turn>()
 
-  take(name: string, route: ConnectionRoute, apart = false): boolean {
-    const turn = this.turns.take(route, apart)
+  take(name: string, route: ConnectionRoute): boolean {
+    const turn = this.turns.take(route)
     if (turn !== undefined) this.#go(name, turn)
     return turn !== undefined
   }
 
-  queue(name: string, route: ConnectionRoute, apart = false): () => void {
-    const place = this.turns.queue(route, apart)
+  queue(name: string, route: ConnectionRoute): () => void {
+    const place = this.turns.queue(route)
     void place.turn.then((turn) => this.#go(name, turn))
     return () => place.leave()
   }
@@ -103,18 +103,6 @@ describe('turns', () => {
     expect(line.went).toEqual(['a1', 'b1', 'a2'])
   })
 
-  it('keep a request that is to be told apart from all others, also of its own holder', async () => {
-    const line = new Line()
-    expect([line.take('a1', A, true), line.take('a2', A, true), line.take('a3', A)]).toEqual([true, false, false])
-    line.queue('a2', A, true)
-    line.queue('a3', A)
-    await line.done('a1')
-    expect(line.went).toEqual(['a1', 'a2'])
-    await line.done('a2')
-    expect(line.went).toEqual(['a1', 'a2', 'a3'])
-    expect(line.take('a4', A, true)).toBe(false)
-  })
-
   it('pass over who left the line, and come back from who left when it had just come', async () => {
     const line = new Line()
     line.take('a1', A)
@@ -123,7 +111,7 @@ describe('turns', () => {
     leave()
     await line.done('a1')
     expect(line.went).toEqual(['a1', 'c1'])
-    const late = line.turns.queue(B, false)
+    const late = line.turns.queue(B)
     line.queue('a2', A)
     await line.done('c1')
     late.leave()

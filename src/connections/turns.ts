@@ -22,21 +22,14 @@ export interface Place {
 
 interface Waiting {
   readonly route: ConnectionRoute
-  readonly apart: boolean
   grant(): void
-}
-
-/** Requests of one holder that are out: those that may be beside each other, and one that is to be told from them. */
-interface Out {
-  together: number
-  apart: number
 }
 
 /**
  * Whose requests are out on one connection. Where the wire does not say which request a server's message belongs to, the
  * requests of one holder at a time are out, so that every message meanwhile is that holder's (reference: connections, 12).
- * Requests of one holder run beside each other, unless they are to be told apart. Who comes while another's are out waits
- * in line, and once somebody waits, so do newcomers of the holder whose turn it is, or the line would never move.
+ * Requests of one holder run beside each other. Who comes while another's are out waits in line, and once somebody waits,
+ * so do newcomers of the holder whose turn it is, or the line would never move.
  *
  * A request that was given up keeps its turn until the server has read that it was: what it said before belongs to it.
  */
@@ -44,7 +37,7 @@ export class Turns {
   readonly #exclusive: () => boolean
   readonly #quiet: () => Promise<void>
   readonly #now: () => number
-  readonly #out = new Map<ConnectionRoute, Out>()
+  readonly #out = new Map<ConnectionRoute, number>()
   readonly #asked = new Map<ConnectionRoute, number>()
   /** Whose requests were given up, and when, as long as the server was not heard of since. */
   readonly #lingering = new Map<ConnectionRoute, { readonly since: number }>()
@@ -68,12 +61,12 @@ export class Turns {
   }
 
   /** A turn, or `undefined` when the holder has to wait for it. */
-  take(route: ConnectionRoute, apart: boolean): Turn | undefined {
-    return this.#mayGo(route, apart, this.#waiting.length > 0) ? this.#begin(route, apart) : undefined
+  take(route: ConnectionRoute): Turn | undefined {
+    return this.#mayGo(route, this.#waiting.length > 0) ? this.#begin(route) : undefined
   }
 
   /** Stands in line for a turn. */
-  queue(route: ConnectionRoute, apart: boolean): Place {
+  queue(route: ConnectionRoute): Place {
     let granted: Turn | undefined
     let grant: (turn: Turn) => void = () => undefined
     const turn = new Promise<Turn>((resolve) => {
@@ -81,9 +74,8 @@ export class Turns {
     })
     const waiting: Waiting = {
       route,
-      apart,
       grant: () => {
-        granted = this.#begin(route, apart)
+        granted = this.#begin(route)
         grant(granted)
       },
     }
@@ -99,55 +91,39 @@ export class Turns {
     }
   }
 
-  /** A turn beside the holder's own others, also where they are to be told apart. */
-  squeeze(route: ConnectionRoute, apart: boolean): Turn {
-    return this.#begin(route, apart)
-  }
-
-  /** Whether another holder's requests are out or in line. */
-  hasOthersThan(route: ConnectionRoute): boolean {
-    return [...this.#out.keys(), ...this.#waiting.map((waiting) => waiting.route)].some((other) => other !== route)
-  }
-
   /**
    * A holder is being asked something. Its further requests go ahead of the line meanwhile: the answer may depend on
    * them. Returns what ends it.
    */
   asking(route: ConnectionRoute): () => void {
-    this.#asked.set(route, (this.#asked.get(route) ?? 0) + 1)
-    return once(() => {
-      const left = (this.#asked.get(route) ?? 0) - 1
-      if (left > 0) this.#asked.set(route, left)
-      else this.#asked.delete(route)
-    })
+    return counted(this.#asked, route)
   }
 
-  #begin(route: ConnectionRoute, apart: boolean): Turn {
-    const out = this.#out.get(route) ?? { together: 0, apart: 0 }
-    const kind = apart ? 'apart' : 'together'
-    this.#out.set(route, out)
-    out[kind] += 1
-    const end = once((unanswered: boolean) => {
-      out[kind] -= 1
-      if (out.together + out.apart === 0) this.#out.delete(route)
-      if (unanswered && this.#exclusive()) this.#lingering.set(route, { since: this.#now() })
-      this.#advance()
-    })
-    return { done: (unanswered = false) => end(unanswered) }
+  #begin(route: ConnectionRoute): Turn {
+    const over = counted(this.#out, route)
+    let isOver = false
+    return {
+      done: (unanswered = false) => {
+        if (isOver) return
+        isOver = true
+        over()
+        if (unanswered && this.#exclusive()) this.#lingering.set(route, { since: this.#now() })
+        this.#advance()
+      },
+    }
   }
 
-  #mayGo(route: ConnectionRoute, apart: boolean, isLine: boolean): boolean {
+  #mayGo(route: ConnectionRoute, isLine: boolean): boolean {
     if (!this.#exclusive()) return true
-    if (this.#lingerers().some((lingerer) => apart || lingerer !== route)) return false
-    if (this.#out.size === 0) return !isLine
-    const own = this.#out.get(route)
-    if (own === undefined || this.#out.size > 1 || own.apart > 0 || apart) return false
-    return !isLine || this.#asked.has(route)
+    if (this.#lingerers().some((lingerer) => lingerer !== route)) return false
+    const isOut = this.#out.has(route)
+    if (this.#out.size > (isOut ? 1 : 0)) return false
+    return !isLine || (isOut && this.#asked.has(route))
   }
 
   #advance(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (!this.#mayGo(next.route, next.apart, false)) break
+      if (!this.#mayGo(next.route, false)) break
       this.#waiting.shift()
       next.grant()
     }
@@ -172,10 +148,15 @@ export class Turns {
   }
 }
 
-function once<A extends unknown[]>(act: (...args: A) => void): (...args: A) => void {
-  let done = false
-  return (...args) => {
-    if (!done) act(...args)
-    done = true
+/** Counts one more for a holder. Returns what takes it back, once. */
+function counted(counts: Map<ConnectionRoute, number>, route: ConnectionRoute): () => void {
+  counts.set(route, (counts.get(route) ?? 0) + 1)
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    const left = (counts.get(route) ?? 0) - 1
+    if (left > 0) counts.set(route, left)
+    else counts.delete(route)
   }
 }

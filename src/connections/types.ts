@@ -29,12 +29,6 @@ export interface RequestOptions {
   /** Opaque to everything below; comes back in `FromServer.origin`. */
   readonly origin?: unknown
   /**
-   * The origin has to be known of whatever the server asks meanwhile, because requests of several clients come from this
-   * one holder. Where the wire does not say it, the request waits until no other is out, and others wait for it; but only
-   * for a moment, as long as the server was not seen to ask anything.
-   */
-  readonly apart?: boolean
-  /**
    * What happens when a modern server asks for input in its result. `answer` (default): the `ServerRequestHandler` is
    * asked and the request repeated until it is complete. `return`: the caller gets the `input_required` result as it came
    * and repeats the request itself, with `inputResponses` and `requestState` in its params.

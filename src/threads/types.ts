@@ -44,8 +44,6 @@ export interface CallOptions {
   /** Milliseconds; the smaller of this and the server's own. */
   readonly timeoutMs?: number
   readonly origin?: unknown
-  /** As in `RequestOptions`: for a thread that works for several clients. */
-  readonly apart?: boolean
   /** As in `RequestOptions`: whether a result that asks for input is answered here or handed to the caller. */
   readonly inputRequired?: 'answer' | 'return'
   /** Further members of the request's params, relayed as they are: `inputResponses`, `requestState`, `task`, unknown ones. */
