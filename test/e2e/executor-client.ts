@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 
 type Members = Readonly<Record<string, unknown>>
@@ -122,4 +123,18 @@ export function outputOf({ received }: ExecutorClient, processId: string, stream
 /** A notification of one process. */
 export function event(method: string, processId: string): (message: Message) => boolean {
   return (message) => message.method === method && message.params?.processId === processId
+}
+
+/** Resolves when no process of this number runs any more. */
+export async function ended(pid: number): Promise<void> {
+  while (runs(pid)) await pause(20)
+}
+
+export function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
