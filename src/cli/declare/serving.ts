@@ -31,4 +31,16 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--env <id>', 'the environment of the server')
     .option('--no-start', 'check the configuration only')
     .action(verb(() => import('../verbs/doctor.js')))
+  program
+    .command('executor')
+    .description('run processes, files and HTTP requests of this machine for a client of the executor protocol')
+    .option('--listen <url>', "ws://IP:PORT (port 0 takes a free one), or 'stdio'", 'ws://127.0.0.1:0')
+    .option('--ws-auth <way>', "who may connect: 'capability-token' or 'signed-bearer-token'")
+    .option('--ws-token-file <file>', 'the token')
+    .option('--ws-token-sha256 <hex>', 'SHA-256 of the token, instead of its file')
+    .option('--ws-shared-secret-file <file>', 'the secret that signs tokens (HS256), 32 bytes or more')
+    .option('--ws-issuer <text>', 'the issuer that a signed token must name')
+    .option('--ws-audience <text>', 'the audience that a signed token must name')
+    .option('--ws-max-clock-skew-seconds <n>', 'how far clocks may differ (default: 30)')
+    .action(verb(() => import('../verbs/executor.js')))
 }
