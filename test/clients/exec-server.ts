@@ -12,12 +12,20 @@ export interface ExecServer extends AsyncDisposable {
 
 /** The real executor on loopback, with a home of its own. */
 export async function execServer(
-  options: { readonly listen?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly listen?: string
+    readonly env?: Readonly<Record<string, string>>
+    /** Further arguments, and what they need in the home. */
+    readonly more?: (home: string) => readonly string[]
+    readonly prepare?: (home: string) => Promise<void>
+  } = {},
 ): Promise<ExecServer> {
   const home = await clientHome('exec-server')
+  await options.prepare?.(home.folder)
   const { command, args } = PEER.codex()
+  const more = options.more?.(home.folder) ?? []
   const program = startProgram(
-    { command, args: [...args, 'exec-server', '--listen', options.listen ?? 'ws://127.0.0.1:0'] },
+    { command, args: [...args, 'exec-server', '--listen', options.listen ?? 'ws://127.0.0.1:0', ...more] },
     { env: { ...home.env, CODEX_HOME: home.folder, ...options.env }, cwd: home.folder },
   )
   const [line] = (await Promise.race([

@@ -181,3 +181,25 @@ describe('the real executor', () => {
     expect(await environment.call('capabilityRoots/discoverV1', { roots: [] })).toBeDefined()
   })
 })
+
+describe('the real executor behind a token', () => {
+  it('lets us in with it, and nobody without', async () => {
+    await using guarded = await execServer({
+      more: (home) => ['--ws-auth', 'capability-token', '--ws-token-file', join(home, 'token')],
+      prepare: (home) => writeFile(join(home, 'token'), 'open-sesame\n'),
+    })
+    const over = (token?: string) =>
+      new ExecutorEnvironment({
+        id: environmentId('guarded'),
+        connector: webSocketConnector({ environment: 'guarded', url: guarded.url, ...(token && { token }) }),
+      })
+    const friend = over('open-sesame')
+    expect(await friend.status()).toBe('ready')
+    await friend.close()
+    for (const token of [undefined, 'wrong']) {
+      const stranger = over(token)
+      expect(await failure(stranger.info())).toMatchObject({ code: 'environment_unauthorized', data: { status: 401 } })
+      await stranger.close()
+    }
+  })
+})

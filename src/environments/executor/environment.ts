@@ -63,6 +63,10 @@ export class ExecutorEnvironment implements Environment {
     const { healthMs = EXEC_LIMITS.pingMs } = options
     this.#monitor = new ExecutorMonitor({ ...this.#link, recoveryMs: this.#recoveryMs, recoveringWaitMs, healthMs })
     this.#pool = new LinkPool(this.#link)
+    // Where one connection has died without a word, the others may have too.
+    this.#monitor.onstate(({ is }) => {
+      if (is === 'recovering') for (const running of this.#live) void running.probe()
+    })
     this.http = new RemoteHttp(this.#pool)
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
   }
@@ -107,9 +111,10 @@ export class ExecutorEnvironment implements Environment {
     if (request.signal?.aborted) throw new CancelledError()
     const signal = AbortSignal.any([this.#abort.signal, ...(request.signal ? [request.signal] : [])])
     const session = { ...this.#link, recoveryMs: this.#recoveryMs, largest: LARGEST_OF_A_PROCESS }
-    const running = await RemoteProcess.start({ session, start, label: request.label, times: this.#times, signal })
+    const running = new RemoteProcess({ session, start, label: request.label, times: this.#times, signal })
     this.#live.add(running)
     void running.released.then(() => this.#live.delete(running))
+    await running.start()
     if (this.#closing !== undefined) {
       await running.terminate()
       throw new ClosedError(`environment '${this.id}'`)

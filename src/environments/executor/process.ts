@@ -71,16 +71,7 @@ export class RemoteProcess implements EnvironmentProcess {
   #terminating: Promise<ProcessExit> | undefined
   #released: Promise<void> | undefined
 
-  /** Raises `ProcessFailedError`, `EnvironmentError`, `CancelledError`, `OperationTimeoutError`, `ProtocolViolationError`. */
-  static async start(options: RemoteProcessOptions): Promise<RemoteProcess> {
-    const process = new RemoteProcess(options)
-    await process.#start()
-    // A turn of the event loop later the caller of `spawn` has its callbacks in place.
-    setImmediate(() => process.#deliverHeld())
-    return process
-  }
-
-  private constructor(options: RemoteProcessOptions) {
+  constructor(options: RemoteProcessOptions) {
     this.#options = options
     this.#place = options.session.connector.place
     this.#id = options.start.processId
@@ -121,9 +112,13 @@ export class RemoteProcess implements EnvironmentProcess {
     return this.#terminating
   }
 
-  async #start(): Promise<void> {
+  /**
+   * Once, before anything else. Raises `ProcessFailedError`, `EnvironmentError`, `CancelledError`, `TransportClosedError`,
+   * `OperationTimeoutError`, `ProtocolViolationError`; nothing is left of it then once `released` resolves.
+   */
+  async start(): Promise<void> {
     const { start, signal, times } = this.#options
-    const link = await this.#session.open(signal)
+    const link = await this.#open()
     try {
       const options = { timeoutMs: times.startMs, ...(signal && { signal }) }
       const answer = await link.call(EXEC_METHODS.processStart, start, options)
@@ -136,6 +131,28 @@ export class RemoteProcess implements EnvironmentProcess {
         !(error instanceof RpcError),
       )
       throw this.#startFault(error)
+    }
+    // A turn of the event loop later the caller of `spawn` has its callbacks in place.
+    setImmediate(() => this.#deliverHeld())
+  }
+
+  /** Asks whether the connection still answers, and drops it when it does not. */
+  async probe(): Promise<void> {
+    try {
+      const link = await this.#session.link(0)
+      await link.call(EXEC_METHODS.environmentStatus, {}, { timeoutMs: EXEC_LIMITS.statusMs })
+    } catch (error) {
+      // Anything else is an answer, or a loss that is being dealt with.
+      if (error instanceof OperationTimeoutError) this.#session.drop(error)
+    }
+  }
+
+  async #open(): Promise<Link> {
+    try {
+      return await this.#session.open(this.#options.signal)
+    } catch (error) {
+      this.#settle({ code: null, signal: null })
+      throw error
     }
   }
 

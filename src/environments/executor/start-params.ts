@@ -1,11 +1,5 @@
 import { InvalidArgumentsError } from '../../errors.js'
-import {
-  EXEC_CORE_VARIABLES,
-  type ExecEnvPolicy,
-  type ExecPathStyle,
-  type ExecStartParams,
-  fileUriOf,
-} from '../../protocol/index.js'
+import { type ExecEnvPolicy, type ExecPathStyle, type ExecStartParams, fileUriOf } from '../../protocol/index.js'
 import type { SpawnRequest } from '../environment.js'
 
 /**
@@ -43,8 +37,28 @@ export function startParamsOf(request: SpawnRequest, processId: string, style: E
 function policyOf(names: readonly string[]): ExecEnvPolicy {
   const common = { ignoreDefaultExcludes: true, exclude: [], set: {} }
   if (names.length === 0) return { inherit: 'core', ...common, includeOnly: [] }
-  return { inherit: 'all', ...common, includeOnly: [...EXEC_CORE_VARIABLES, ...names] }
+  return { inherit: 'all', ...common, includeOnly: [...USUAL_VARIABLES, ...names] }
 }
+
+/** What the real client keeps beside the names asked for, whatever the system there. */
+const USUAL_VARIABLES = [
+  'HOME',
+  'LOGNAME',
+  'PATH',
+  'SHELL',
+  'USER',
+  '__CF_USER_TEXT_ENCODING',
+  'LANG',
+  'LC_ALL',
+  'TERM',
+  'TMPDIR',
+  'TZ',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'SYSTEMDRIVE',
+  'LOCALAPPDATA',
+] as const
 
 /** Unicode, and without the byte that no argument can hold. */
 function isPlain(text: string): boolean {
