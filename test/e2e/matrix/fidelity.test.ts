@@ -6,8 +6,8 @@ describe('what nobody knows', () => {
   it.each(COMBINATIONS.map((combination) => [titleOf(combination), combination] as const))(
     'passes as it is: %s',
     async (_title, combination) => {
-      const { values } = await checkFidelity(combination, 2)
-      expect(values).toBeGreaterThan(100)
+      const { values } = await checkFidelity(combination, 1)
+      expect(values).toBeGreaterThan(50)
     },
   )
 })

@@ -8,6 +8,8 @@ import { NEWS } from './script-of.js'
 import type { ScriptedServer } from './scripted-server.js'
 import type { Talk, ToolTalk, World } from './world.js'
 
+const RELATED = /^io\.modelcontextprotocol\/related-task$/
+
 export interface Sides {
   readonly world: World
   readonly client: EraClient
@@ -24,6 +26,7 @@ export async function converse(sides: Sides): Promise<readonly Passage[]> {
   return [
     ...(await listings(sides)),
     ...(await inTurn(world.tools, (talk) => call(sides, talk))),
+    ...(client.era === sides.server.era ? await runTask(sides) : []),
     ...(await inTurn(world.resources, (talk) => read(sides, talk))),
     ...(await inTurn(world.prompts, (talk) => getPrompt(sides, talk))),
     ...(await inTurn(world.completions, (talk) => complete(sides, talk))),
@@ -44,13 +47,15 @@ function clientAsTold({ server, world }: Sides): Passage[] {
   ]
 }
 
-async function listings({ client, names, world }: Sides): Promise<Passage[]> {
+async function listings({ client, server, names, world }: Sides): Promise<Passage[]> {
   const list = async (method: string, member: string) => (await client.request(method))[member] as JsonObject[]
+  // Whether a tool runs as a task is said in each era's own way.
+  const plain = (tool: JsonObject) => (client.era === server.era ? tool : without(tool, ['execution'], NOTHING))
   return [
     ...pairs(
       'a tool',
-      world.tools.map(({ definition }) => named(definition, names)),
-      await list('tools/list', 'tools'),
+      [...world.tools, world.task].map(({ definition }) => plain(named(definition, names))),
+      (await list('tools/list', 'tools')).map(plain),
     ),
     ...pairs(
       'a resource',
@@ -130,6 +135,30 @@ function asking({ client, answers }: Sides, { definition, asking: sent, question
     passages.push(ofResult('result that asks for input', before ?? {}, after ?? {}))
   }
   return passages
+}
+
+/** Between two of one era: across, a task is another thing. Its id may be the gateway's. */
+async function runTask({ client, server, names, world }: Sides): Promise<Passage[]> {
+  const { definition, params, begun, ended, around, result } = world.task
+  const call = {
+    ...params,
+    name: names.of(String(definition.name)),
+    ...(client.era === 'old' && { task: { ttl: 60_000 } }),
+  }
+  const first = await client.request('tools/call', call)
+  const told = (client.era === 'old' ? first.task : first) as JsonObject
+  const at = { taskId: String(told.taskId) }
+  const last = await client.request('tasks/get', at)
+  const plain = (task: JsonObject) => bare(without(task, ['taskId', 'task', 'result'], NOTHING))
+  const passages = [
+    ofParams('params of tools/call for a task', { ...call, name: String(definition.name) }, server.last('tools/call')),
+    { place: 'a task that begins', sent: plain(begun), came: plain(told) },
+    { place: 'a task that has ended', sent: plain(ended), came: plain(last) },
+  ]
+  if (client.era === 'old') passages.push({ place: 'around a task', sent: plain(around), came: plain(first) })
+  const came = client.era === 'old' ? await client.request('tasks/result', at) : (last.result as JsonObject)
+  const sent = bare(linked(result, names))
+  return [...passages, { place: 'result of a task', sent, came: without(bare(came), [], RELATED) }]
 }
 
 async function read({ client, server, names }: Sides, { listed, params, result }: Talk & { listed: JsonObject }) {

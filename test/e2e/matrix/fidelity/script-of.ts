@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../src/protocol/index.js'
 import type { Era } from '../clients/client.js'
 import type { Exchange, Outcome, Script } from './scripted-server.js'
-import type { ToolTalk, World } from './world.js'
+import type { TaskTalk, ToolTalk, World } from './world.js'
 
 export const CUSTOM_METHOD = 'com.example/custom'
 export const NEWS = 'notifications/com.example/news'
@@ -11,7 +11,7 @@ export const TOLD = 'notifications/com.example/told'
 /** What a server says in this world. */
 export function scriptOf(world: World, era: Era, answers: Map<string, JsonObject>): Script {
   const lists: Readonly<Record<string, JsonObject>> = {
-    'tools/list': { ...world.lists, tools: world.tools.map(({ definition }) => definition) },
+    'tools/list': { ...world.lists, tools: [...world.tools, world.task].map(({ definition }) => definition) },
     'resources/list': { ...world.lists, resources: world.resources.map(({ listed }) => listed) },
     'resources/templates/list': { ...world.lists, resourceTemplates: [...world.templates] },
     'prompts/list': { ...world.lists, prompts: world.prompts.map(({ listed }) => listed) },
@@ -21,6 +21,10 @@ export function scriptOf(world: World, era: Era, answers: Map<string, JsonObject
     async respond(method, params, exchange) {
       const list = lists[method]
       if (list !== undefined) return { result: list }
+      if (method.startsWith('tasks/')) return { result: taskResult(world.task, era, method) }
+      if (method === 'tools/call' && params.name === world.task.definition.name) {
+        return { result: begunTask(world.task, era) }
+      }
       if (method === 'tools/call') {
         const talk = world.tools.find(({ definition }) => definition.name === params.name)
         return talk === undefined ? UNKNOWN : callTool(talk, era, params, exchange, answers)
@@ -59,6 +63,15 @@ async function callTool(
   exchange.notify(NEWS, talk.news)
   exchange.announce('notifications/resources/updated', talk.update)
   return talk.error === undefined ? { result: talk.result } : { error: talk.error }
+}
+
+function begunTask({ around, begun }: TaskTalk, era: Era): JsonObject {
+  return era === 'old' ? { ...around, task: begun } : { ...begun, resultType: 'task' }
+}
+
+function taskResult({ ended, result }: TaskTalk, era: Era, method: string): JsonObject {
+  if (method === 'tasks/result') return result
+  return era === 'old' ? ended : { ...ended, result }
 }
 
 const UNKNOWN: Outcome = { error: { code: -32602, message: 'unknown' } }

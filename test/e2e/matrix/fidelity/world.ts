@@ -14,6 +14,7 @@ export interface World {
   /** The members of every listing beside its items. */
   readonly lists: JsonObject
   readonly tools: readonly ToolTalk[]
+  readonly task: TaskTalk
   readonly resources: readonly ResourceTalk[]
   readonly templates: readonly JsonObject[]
   readonly prompts: readonly PromptTalk[]
@@ -44,6 +45,16 @@ export interface ToolTalk extends Talk {
   readonly asking: JsonObject
   /** Instead of the result. */
   readonly error?: JsonObject
+}
+
+/** A tool that becomes a task; `result` is what the task comes to. */
+export interface TaskTalk extends Talk {
+  readonly definition: JsonObject
+  /** As it is told first, and in the end. */
+  readonly begun: JsonObject
+  readonly ended: JsonObject
+  /** Of the old era, around the task. */
+  readonly around: JsonObject
 }
 
 export interface ResourceTalk extends Talk {
@@ -148,6 +159,27 @@ function tool(name: string, structured: fc.Arbitrary<JsonValue>): fc.Arbitrary<T
     .map(([said, asked, failed]) => ({ ...said, ...asked, ...(failed !== null && { error: failed }) }))
 }
 
+const task = (status: string, server: Era) =>
+  open({
+    taskId: is('task-1'),
+    status: is(status),
+    createdAt: is('2026-08-01T00:00:00Z'),
+    lastUpdatedAt: is('2026-08-01T00:00:01Z'),
+    [server === 'old' ? 'ttl' : 'ttlMs']: is(60_000),
+  })
+
+const taskTalk = (server: Era): fc.Arbitrary<TaskTalk> =>
+  fc.record({
+    definition: fc
+      .tuple(definition('task'), open({ taskSupport: is('optional') }))
+      .map(([defined, execution]) => (server === 'old' ? { ...defined, execution } : defined)),
+    params: params({ arguments: UNKNOWN_MEMBERS }),
+    begun: task('working', server),
+    ended: task('completed', server),
+    around: open({ _meta: UNKNOWN_META }),
+    result: open({ content: many(content), _meta: UNKNOWN_META }),
+  })
+
 const resource = (name: string): fc.Arbitrary<ResourceTalk> =>
   fc.record({
     listed: open({ uri: is(`test://${name}`), name: is(name), title: text, annotations, icons, _meta: UNKNOWN_META }),
@@ -192,13 +224,14 @@ const capabilities = open({
   completions: open({}),
   logging: open({}),
   experimental: UNKNOWN_MEMBERS,
-  extensions: UNKNOWN_MEMBERS,
+  extensions: open({ 'io.modelcontextprotocol/tasks': is({}) }),
+  tasks: is({ list: {}, cancel: {}, requests: { tools: { call: {} } } }),
 })
 
 const implementation = open({ name: text, version: text, title: text, icons })
 
-/** `structured`: what the older of the two sides allows. */
-export function world({ client }: { readonly client: Era }): fc.Arbitrary<World> {
+/** What these two can say to each other. An old client is told of structured content only when it is an object. */
+export function world({ client, server }: Readonly<Record<'client' | 'server', Era>>): fc.Arbitrary<World> {
   const structured: fc.Arbitrary<JsonValue> = client === 'old' ? UNKNOWN_MEMBERS : ANY_JSON
   return fc.record({
     isolated: fc.boolean(),
@@ -208,11 +241,12 @@ export function world({ client }: { readonly client: Era }): fc.Arbitrary<World>
       sampling: open({}),
       elicitation: open({ form: open({}), url: open({}) }),
       experimental: UNKNOWN_MEMBERS,
-      extensions: UNKNOWN_MEMBERS,
+      extensions: open({ 'io.modelcontextprotocol/tasks': is({}) }),
     }),
     hello: open({ serverInfo: implementation, capabilities, instructions: text, _meta: UNKNOWN_META }),
     lists: open({ _meta: UNKNOWN_META }),
     tools: fc.tuple(...['t1', 't2', 't3', 't4', 't5'].map((name) => tool(name, structured))),
+    task: taskTalk(server),
     resources: fc.tuple(...['one', 'two', 'three'].map(resource)),
     templates: fc
       .tuple(open({ name: text, title: text, annotations, _meta: UNKNOWN_META }))
