@@ -76,9 +76,10 @@ export class StdinQueue {
   #pass(chunk: Buffer): void {
     if (chunk.length === 0) return
     this.#queued += 1
-    this.#stdin.write(chunk, () => {
+    this.#stdin.write(chunk, (error) => {
       this.#queued -= 1
-      this.#takeWaiting()
+      if (error) this.end()
+      else this.#takeWaiting()
     })
   }
 
