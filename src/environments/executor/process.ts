@@ -6,13 +6,14 @@ import {
   ReeveError,
   RpcError,
 } from '../../errors.js'
-import { EXEC_LIMITS, EXEC_METHODS, type ExecStartParams, encodeBytes } from '../../protocol/index.js'
+import { EXEC_LIMITS, EXEC_METHODS, type ExecStartParams } from '../../protocol/index.js'
 import type { EnvironmentProcess, ProcessExit } from '../environment.js'
 import { memberOf, textOf } from './answers.js'
 import { processEventOf, replayed } from './events.js'
 import type { Link } from './link.js'
 import { EventSequence, type ProcessEvent } from './sequence.js'
 import { Session, type SessionOptions } from './session.js'
+import { RemoteStdin } from './stdin.js'
 
 /** Milliseconds. */
 export interface RemoteProcessTimes {
@@ -58,14 +59,12 @@ export class RemoteProcess implements EnvironmentProcess {
   readonly #id: string
   readonly #session: Session
   readonly #sequence: EventSequence
+  readonly #stdin: RemoteStdin
   #report: (exit: ProcessExit) => void = () => {}
   #exit: ProcessExit | undefined
   #code: number | null = null
   /** Until the caller has set its callbacks. */
   #held: ProcessEvent[] | undefined = []
-  #writes: Promise<void> = Promise.resolve()
-  #lastWrite = 0
-  #stdinOpen = true
   #gapTimer: NodeJS.Timeout | undefined
   #leftoverTimer: NodeJS.Timeout | undefined
   #terminating: Promise<ProcessExit> | undefined
@@ -81,6 +80,18 @@ export class RemoteProcess implements EnvironmentProcess {
       onevent: (method, params) => this.#event(method, params),
       onresumed: (link) => this.#replay(link),
     })
+    this.#stdin = new RemoteStdin({
+      session: this.#session,
+      processId: this.#id,
+      place: this.#place,
+      label: options.label,
+      writeMs: options.times.writeMs,
+      recoveringWaitMs: options.times.recoveringWaitMs,
+      onstuck: (error) => {
+        this.#session.drop(error)
+        this.#fail(error, true)
+      },
+    })
     this.exited = new Promise((resolve) => {
       this.#report = resolve
     })
@@ -93,18 +104,12 @@ export class RemoteProcess implements EnvironmentProcess {
   }
 
   write(data: string | Buffer): Promise<void> {
-    const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data
-    const written = this.#writes.then(() => this.#writeAll(bytes))
-    // The next one waits for its turn, whatever became of this one.
-    this.#writes = written.catch(() => {})
-    return written
+    return this.#stdin.write(typeof data === 'string' ? Buffer.from(data, 'utf8') : data)
   }
 
   /** Stdin of an executor's child cannot end; interrupt is its word for it (reference: executor-protocol, 15). */
   closeStdin(): void {
-    if (!this.#stdinOpen || this.#exit !== undefined) return
-    this.#stdinOpen = false
-    void this.#interrupt()
+    if (this.#stdin.close()) void this.#interrupt()
   }
 
   terminate(): Promise<ProcessExit> {
@@ -252,44 +257,6 @@ export class RemoteProcess implements EnvironmentProcess {
     }
   }
 
-  async #writeAll(bytes: Buffer): Promise<void> {
-    for (let start = 0; start < bytes.length; start += PIECE) {
-      // Half a message is worse than a late one: only the first piece may be turned away.
-      const waitMs = start === 0 ? this.#options.times.recoveringWaitMs : EXEC_LIMITS.detachedMs
-      await this.#writePiece(encodeBytes(bytes.subarray(start, start + PIECE)), waitMs)
-    }
-  }
-
-  /** With the same id until the executor has answered: what it took before a loss it does not take twice. */
-  async #writePiece(chunk: string, firstWaitMs: number): Promise<void> {
-    this.#lastWrite += 1
-    const params = { processId: this.#id, chunk, writeId: String(this.#lastWrite) }
-    for (let waitMs = firstWaitMs; ; waitMs = EXEC_LIMITS.detachedMs) {
-      if (this.#exit !== undefined || !this.#stdinOpen) throw this.#stdinGone()
-      const link = await this.#session.link(waitMs)
-      try {
-        const answer = await link.call(EXEC_METHODS.processWrite, params, { timeoutMs: this.#options.times.writeMs })
-        if (textOf(answer, 'status', this.#place) !== 'accepted') throw this.#stdinGone()
-        return
-      } catch (error) {
-        if (error instanceof OperationTimeoutError) {
-          this.#session.drop(error)
-          this.#fail(error, true)
-          throw error
-        }
-        if (error instanceof RpcError) throw this.#stdinGone(error)
-        if (link.open) throw error
-        // The connection reports its loss a turn later than its calls do.
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-    }
-  }
-
-  #stdinGone(cause?: unknown): ReeveError {
-    if (this.#exit?.failure !== undefined) return this.#exit.failure
-    return new ProcessFailedError(`${this.#options.label}: stdin is closed`, { place: this.#place, cause })
-  }
-
   async #interrupt(): Promise<void> {
     await this.#order(
       EXEC_METHODS.processSignal,
@@ -355,12 +322,10 @@ export class RemoteProcess implements EnvironmentProcess {
   #settle(exit: ProcessExit, before: Promise<unknown> = Promise.resolve()): void {
     if (this.#exit !== undefined) return
     this.#exit = Object.freeze(exit)
-    this.#stdinOpen = false
+    this.#stdin.close(exit.failure)
     clearTimeout(this.#gapTimer)
     clearTimeout(this.#leftoverTimer)
     this.#released = before.then(() => this.#session.close())
     this.#report(this.#exit)
   }
 }
-
-const PIECE = 1024 * 1024
