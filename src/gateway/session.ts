@@ -8,6 +8,7 @@ import { errorIn } from './bridge/index.js'
 import { isModern, negotiate, type Revision } from './eras.js'
 import { type FrontOptions, introduce, openLegacyRelay } from './front.js'
 import type { ModernLimits } from './modern/limits.js'
+import type { ModernThread } from './modern/modern-thread.js'
 import { requireEnvelope } from './modern/request.js'
 import { ModernService } from './modern/service.js'
 import { Announcements } from './relay/announcements.js'
@@ -54,6 +55,8 @@ export class GatewaySession {
   readonly #ready = new Moment()
   readonly #ended = new Moment()
   #modern: ModernService | undefined
+  /** The newest of those that serve a modern client. */
+  #modernThread: ModernThread | undefined
   #state: State = { kind: 'new' }
 
   constructor(transport: Transport, options: GatewaySessionOptions) {
@@ -73,13 +76,14 @@ export class GatewaySession {
     return this.#peer.start()
   }
 
-  /** What the client said about itself, once it did. */
-  get client(): { readonly info: JsonObject; readonly revision: Revision } | undefined {
-    return this.#state.kind === 'serving' ? { info: this.#state.client, revision: this.#state.revision } : undefined
+  /** What the client said about itself, once it did; a modern one says it with every request. */
+  get client(): { readonly info: JsonObject; readonly revision: string } | undefined {
+    if (this.#state.kind === 'serving') return { info: this.#state.client, revision: this.#state.revision }
+    return this.#modernThread?.client
   }
 
   get thread(): Thread | undefined {
-    return this.#state.kind === 'serving' ? this.#state.relay.thread : undefined
+    return this.#state.kind === 'serving' ? this.#state.relay.thread : this.#modernThread?.thread
   }
 
   /** Ends the session; resolves when its thread is gone. */
@@ -116,7 +120,7 @@ export class GatewaySession {
   /** Every request by itself, until the client opens a session with `initialize` after all. */
   #answerModern(method: string, params: JsonObject, { id, signal }: InboundRequest): Promise<JsonObject> {
     const envelope = requireEnvelope({ params })
-    this.#modern ??= new ModernService(this.#options)
+    this.#modern ??= new ModernService({ ...this.#options, onThread: (thread) => this.#opened(thread) })
     return this.#modern.answer({
       id,
       method,
@@ -125,6 +129,13 @@ export class GatewaySession {
       principal: OWNER,
       signal,
       notify: (notification, sent) => void this.#peer.notify(notification, sent, { relatedTo: id }).catch(this.#warn),
+    })
+  }
+
+  #opened(thread: ModernThread): void {
+    this.#modernThread = thread
+    void thread.closed.then(() => {
+      if (this.#modernThread === thread) this.#modernThread = undefined
     })
   }
 
