@@ -20,6 +20,8 @@ export interface ExecutorClient extends AsyncDisposable {
   readonly received: readonly Message[]
   /** Resolves with the first message, come or to come, that fits. Rejects when the socket ends first. */
   until(fits: (message: Message) => boolean): Promise<Message>
+  /** Resolves when the condition holds, looked at once a message. Rejects when the socket ends first. */
+  when(holds: () => boolean): Promise<void>
   send(message: object | string): void
   /** Sends a request and resolves with its answer, an error included. */
   ask(method: string, params?: object): Promise<Message>
@@ -56,18 +58,30 @@ export async function connectExecutor(
   })
   await once(socket, 'open')
 
-  const until: ExecutorClient['until'] = (fits) =>
+  const when: ExecutorClient['when'] = (holds) =>
     new Promise((resolve, reject) => {
       const one = () => {
-        const found = received.find(fits)
-        if (found === undefined && !over) return
+        const done = holds()
+        if (!done && !over) return
         looks.delete(one)
-        if (found !== undefined) resolve(found)
+        if (done) resolve()
         else reject(new Error(`the socket ended before; received: ${JSON.stringify(received).slice(0, 2000)}`))
       }
       looks.add(one)
       one()
     })
+  const until: ExecutorClient['until'] = async (fits) => {
+    let [looked, found]: [number, Message | undefined] = [0, undefined]
+    await when(() => {
+      for (; found === undefined && looked < received.length; looked += 1) {
+        const message = received[looked]
+        if (message !== undefined && fits(message)) found = message
+      }
+      return found !== undefined
+    })
+    if (found === undefined) throw new Error('nothing was found')
+    return found
+  }
   const send: ExecutorClient['send'] = (message) =>
     socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   let lastId = 1000
@@ -85,6 +99,7 @@ export async function connectExecutor(
     socket,
     received,
     until,
+    when,
     send,
     ask,
     async greet(resumeSessionId) {

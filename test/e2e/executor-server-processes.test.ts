@@ -9,7 +9,7 @@ const start = (client: ExecutorClient, id: string, script: string, changes: obje
   client.ask('process/start', nodeProcess(id, script, changes))
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const printed = (client: ExecutorClient, id: string, text: string) =>
-  client.until(() => outputOf(client, id).includes(text))
+  client.when(() => outputOf(client, id).includes(text))
 
 const FOREVER = 'setInterval(() => {}, 1000)'
 /** Prints its own pid and that of a child in the same group. */
@@ -37,7 +37,7 @@ describe('a process of an executor', () => {
         method: 'process/write',
         params: { processId: 'p', chunk: base64(line), writeId: `${index}` },
       })
-    await client.until(() => outputOf(client, 'p').length === lines.join('').length)
+    await client.when(() => outputOf(client, 'p').length === lines.join('').length)
     expect(outputOf(client, 'p')).toBe(lines.join(''))
     const numbers = client.received.filter(event('process/output', 'p')).map(({ params }) => params?.seq)
     expect(numbers).toEqual(numbers.map((_, index) => index + 1))

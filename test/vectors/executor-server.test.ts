@@ -185,7 +185,7 @@ class Replay {
     const timed = BY_TIMER.has(this.#case.name)
     if (method === 'process/output') {
       const expected = this.#outputSoFar(params)
-      await client.until(() =>
+      await client.when(() =>
         timed
           ? client.received.some((message) => fits(message))
           : this.#fits(outputOf(client, String(params.processId), String(params.stream)), expected),
@@ -240,7 +240,7 @@ async function closed(client: ExecutorClient, processId: string): Promise<void> 
 /** A session takes its processes with it: one of them is the witness that it has ended. */
 async function dropUntilExpired(client: ExecutorClient): Promise<void> {
   await client.ask('process/start', nodeProcess('witness', 'console.log(process.pid);setInterval(() => {}, 1000)'))
-  await client.until(() => outputOf(client, 'witness').endsWith('\n'))
+  await client.when(() => outputOf(client, 'witness').endsWith('\n'))
   await client.drop()
   await ended(Number(outputOf(client, 'witness')))
 }
