@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/executor/index.js'
+import { type ClientHome, clientHome } from './client-home.js'
+import { type JsonLines, speakJsonLines } from './json-lines.js'
+import { PEER, ROOT } from './peers.js'
+import { startProgram } from './program.js'
+
+const ECHO = join(ROOT, 'test', 'fixtures', 'stdio', 'echo.mjs')
+const Started = z.object({ thread: z.object({ id: z.string() }) })
+const Statuses = z.object({ data: z.array(z.object({ name: z.string(), tools: z.record(z.string(), z.unknown()) })) })
+const TOKEN = 'a token of the tests'.replaceAll(' ', '-')
+
+let home: ClientHome
+beforeEach(async ({ task }) => {
+  home = await clientHome(basename(task.file.name).split('.')[0] ?? 'client')
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+const quote = (text: string) => JSON.stringify(text)
+
+/** Codex whose servers run where `environment` says. */
+async function codexWith(environment: string, servers: string) {
+  await writeFile(
+    join(home.folder, 'environments.toml'),
+    `include_local = true\n[[environments]]\nid = "box"\n${environment}\n`,
+  )
+  await writeFile(
+    join(home.folder, 'config.toml'),
+    `model = "gpt-5.4"
+model_provider = "standin"
+[model_providers.standin]
+name = "standin"
+base_url = "http://127.0.0.1:9/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+${servers}
+`,
+  )
+  const { command, args } = PEER.codex()
+  const program = startProgram(
+    { command, args: [...args, 'app-server'] },
+    { env: { ...home.env, CODEX_HOME: home.folder }, cwd: home.folder },
+  )
+  const lines = speakJsonLines(program)
+  const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
+  await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
+  lines.notify('initialized')
+  return { request: lines.request, [Symbol.asyncDispose]: program[Symbol.asyncDispose] }
+}
+
+const onBox = () => `[mcp_servers.notes]
+environment_id = "box"
+command = ${quote(process.execPath)}
+args = [${quote(ECHO)}, "--name", "notes"]
+cwd = ${quote(home.folder)}
+startup_timeout_sec = 60
+`
+
+async function startThread(codex: Pick<JsonLines, 'request'>): Promise<string> {
+  return Started.parse(await codex.request('thread/start', { cwd: home.folder, approvalPolicy: 'never' })).thread.id
+}
+
+const echo = (codex: Pick<JsonLines, 'request'>, threadId: string, message: string) =>
+  codex.request('mcpServer/tool/call', { threadId, server: 'notes', tool: 'echo', arguments: { message } })
+
+const said = (text: string) => ({ content: [{ type: 'text', text }] })
+
+describe('Codex takes our executor as an environment', () => {
+  let executor: WebSocketExecutor
+  beforeEach(async () => {
+    const { createHash } = await import('node:crypto')
+    const sha256 = createHash('sha256').update(TOKEN).digest()
+    executor = await serveExecutorWebSocket({
+      host: '127.0.0.1',
+      port: 0,
+      authentication: { kind: 'capability-token', sha256 },
+      env: { PATH: home.env.PATH, HOME: home.folder, BOX: 'of the box' },
+    })
+  })
+  afterEach(() => executor[Symbol.asyncDispose]())
+
+  it('and calls a stdio server that runs there', async () => {
+    await using codex = await codexWith(`url = ${quote(executor.url)}\nauth_bearer_token = ${quote(TOKEN)}`, onBox())
+    const { data } = Statuses.parse(await codex.request('mcpServerStatus/list', {}))
+    expect(Object.keys(data.find(({ name }) => name === 'notes')?.tools ?? {})).toContain('echo')
+    const threadId = await startThread(codex)
+    expect(await echo(codex, threadId, 'over there')).toMatchObject(said('over there'))
+    for (let call = 0; call < 20; call += 1)
+      expect(await echo(codex, threadId, `call ${call}`)).toMatchObject(said(`call ${call}`))
+  })
+})
