@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { RpcError } from '../errors.js'
 import {
   EXEC_INITIALIZED,
@@ -64,6 +65,8 @@ export class Connection implements Holder, ChannelEvents {
   constructor(channel: Channel, parts: ConnectionParts) {
     this.#channel = channel
     this.#parts = parts
+    // Everything that waits listens; there may be many.
+    setMaxListeners(0, this.#ended.signal)
   }
 
   message(text: string): void {
