@@ -1,7 +1,7 @@
 import type { ReeveError } from '../errors.js'
 import type { EnvironmentId } from '../identity/index.js'
 
-/** A place to run things. `local` is the host; executors come with the exec-server client. */
+/** A place to run things: the host (`local`), or what an executor gives access to. */
 export interface Environment {
   readonly id: EnvironmentId
   readonly kind: 'local' | 'executor'

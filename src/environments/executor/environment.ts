@@ -67,7 +67,7 @@ export class ExecutorEnvironment implements Environment {
     this.#monitor.onstate(({ is }) => {
       if (is === 'recovering') for (const running of this.#live) void running.probe()
     })
-    this.http = new RemoteHttp(this.#pool)
+    this.http = new RemoteHttp(this.#pool, () => this.info())
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
   }
 

@@ -21,11 +21,14 @@ import type { BorrowedLink, LinkPool } from './pool.js'
  */
 export class RemoteHttp implements HttpClient {
   readonly #pool: LinkPool
+  readonly #ready: () => Promise<unknown>
   #lastId = 0
   #closed = false
 
-  constructor(pool: LinkPool) {
+  /** `ready` resolves, in bounded time, when the executor is there. */
+  constructor(pool: LinkPool, ready: () => Promise<unknown>) {
     this.#pool = pool
+    this.#ready = ready
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {
@@ -34,6 +37,7 @@ export class RemoteHttp implements HttpClient {
       throw new InvalidArgumentsError('the request has no http or https URL')
     if (this.#closed) throw new ClosedError('the HTTP client')
     if (request.signal?.aborted) throw new CancelledError('cancelled by the caller', { data: { sent: false } })
+    await unlessAborted(this.#ready(), request.signal)
     const borrowed = await this.#pool.borrow(request.signal)
     try {
       return await this.#exchange(borrowed, request, placeOf(request.url))
@@ -78,6 +82,19 @@ export class RemoteHttp implements HttpClient {
     if (!body.over) signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
     return response
+  }
+}
+
+async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new CancelledError('cancelled by the caller', { data: { sent: false } }))
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    await Promise.race([wait, aborted])
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 
