@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/protocol/index.js'
 import { callTool, textOf } from './cell.js'
 import type { Era, EraClient } from './clients/client.js'
@@ -6,6 +6,7 @@ import { COMBINATIONS, titleOf } from './combinations.js'
 import { CLIENT_CAPABILITIES } from './features/unknown.js'
 import { Gateways } from './gateways.js'
 import { Names } from './names.js'
+import { untilListed } from './until-listed.js'
 import { startUpstream, type TransportKind } from './upstream.js'
 
 /** They come before the answer, or soon after. */
@@ -28,10 +29,9 @@ describe.each<[Era, TransportKind]>([
       second: await startUpstream('new', 'http'),
     })
     client = await gateways.connect({ era, transport, front: 'merged', capabilities: CLIENT_CAPABILITIES })
-    // What comes up later than the introduction is listed later.
-    await vi.waitFor(
-      async () => expect(await uris(client)).toEqual(expect.arrayContaining([first.uri(WATCHED), second.uri(WATCHED)])),
-      15_000,
+    await untilListed(
+      client,
+      [first, second].map((names) => names.of('test_simple_text')),
     )
   })
   afterAll(async () => {
@@ -111,6 +111,7 @@ describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combinati
       gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
       const spec = { era, transport: downstream, front: 'merged', capabilities: CLIENT_CAPABILITIES } as const
       clients = [await gateways.connect(spec), await gateways.connect(spec)]
+      for (const client of clients) await untilListed(client, [names.of('test_simple_text')])
     })
     afterAll(async () => {
       for (const client of clients ?? []) await client[Symbol.asyncDispose]()
@@ -183,8 +184,4 @@ class Gathering {
     if (this.#missing === 0) this.#open()
     return this.#all
   }
-}
-
-async function uris(client: EraClient): Promise<unknown[]> {
-  return ((await client.request('resources/list')).resources as JsonObject[]).map(({ uri }) => uri)
 }

@@ -7,6 +7,7 @@ import { serveScript } from './fidelity/serve-script.js'
 import { type Front, Gateways } from './gateways.js'
 import { Names } from './names.js'
 import { scriptedPeer } from './scripted-peer.js'
+import { untilListed } from './until-listed.js'
 import { startUpstream, type TransportKind } from './upstream.js'
 
 const SERVER = 'full'
@@ -22,7 +23,7 @@ export class CellSessions implements AsyncDisposable {
   /** Runs one check with a client of this combination. */
   async run(combination: Combination, patienceMs: number, check: (cell: Cell) => Promise<void>): Promise<void> {
     if (this.#current?.combination !== combination) await this.#leave()
-    this.#current ??= { combination, client: this.#connect(combination, 'merged') }
+    this.#current ??= { combination, client: this.#open(combination) }
     try {
       const client = await this.#current.client
       const another = (front: Front) => this.#connect(combination, front)
@@ -44,6 +45,12 @@ export class CellSessions implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#leave()
     for (const behind of this.#behind.values()) await (await behind).gateways[Symbol.asyncDispose]()
+  }
+
+  async #open(combination: Combination): Promise<EraClient> {
+    const client = await this.#connect(combination, 'merged')
+    await untilListed(client, [`${SERVER}__test_simple_text`, 'scripted__plain'])
+    return client
   }
 
   async #connect(combination: Combination, front: Front): Promise<EraClient> {

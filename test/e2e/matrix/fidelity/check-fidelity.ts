@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../../src/protocol/index.js'
 import type { Combination } from '../combinations.js'
 import { Gateways } from '../gateways.js'
 import { Names } from '../names.js'
+import { untilListed } from '../until-listed.js'
 import { converse } from './converse.js'
 import { converseDirectly } from './converse-directly.js'
 import { difference, type Passage } from './passages.js'
@@ -52,7 +53,9 @@ async function haveConversation(said: World, combination: Combination): Promise<
       info: said.clientInfo,
     })
   await using client = await connect('merged')
-  const merged = await converse({ world: said, client, server, names: new Names(SERVER), answers })
+  const names = new Names(SERVER)
+  await untilListed(client, [names.of('t1')])
+  const merged = await converse({ world: said, client, server, names, answers })
   await using direct = await connect('transparent')
   return [...merged, ...(await converseDirectly({ world: said, client: direct, server }))]
 }
