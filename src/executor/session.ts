@@ -75,7 +75,7 @@ export class Session {
     for (const timer of this.#timers) clearTimeout(timer)
     const processes = [...this.#processes()]
     for (const process of processes) process.terminate()
-    for (const group of this.#groups) group.signal('SIGKILL')
+    for (const group of this.#groups) group.killTree()
     await Promise.all(processes.map((process) => process.closed))
     for (const group of this.#groups) this.#deathWatch.remove(group)
     this.#entries.clear()

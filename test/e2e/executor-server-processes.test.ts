@@ -101,6 +101,18 @@ while (left > 0) { left -= fs.writeSync(1, block) }`
     await client.until(event('process/closed', 'p'))
   })
 
+  it.runIf(process.platform === 'linux')('is killed with what left its group and session', async () => {
+    await using executor = await open()
+    await using client = await connectExecutor(executor.url)
+    await client.greet()
+    const script = FAMILY.replace("stdio: 'ignore'", "stdio: 'ignore', detached: true")
+    await start(client, 'p', script)
+    await client.when(() => outputOf(client, 'p').includes(']'))
+    const pids: readonly number[] = JSON.parse(outputOf(client, 'p'))
+    await client.ask('process/terminate', { processId: 'p' })
+    await Promise.all(pids.map(ended))
+  })
+
   it('ends with the executor', async () => {
     const executor = await open()
     await using client = await connectExecutor(executor.url)

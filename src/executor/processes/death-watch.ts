@@ -23,7 +23,7 @@ for pid in $groups; do kill -KILL -"$pid" 2>/dev/null; done
 export class DeathWatch {
   readonly #groups = new Set<ProcessGroup>()
   readonly #onExit = () => {
-    for (const group of this.#groups) group.signal('SIGKILL')
+    for (const group of this.#groups) group.killTree()
   }
   #shell: ChildProcess | undefined
 

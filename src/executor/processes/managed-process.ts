@@ -80,11 +80,11 @@ export class ManagedProcess {
     this.#child.stderr.resume()
   }
 
-  /** SIGKILL to the whole group. True when the process itself was running. */
+  /** SIGKILL to the whole tree. True when the process itself was running. */
   terminate(): boolean {
     const ran = this.isRunning && !this.#terminated
     this.#terminated = true
-    this.group.signal('SIGKILL')
+    this.group.killTree()
     this.resume()
     if (this.#life.is === 'exited') this.#letGo()
     return ran

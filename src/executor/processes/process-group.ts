@@ -1,3 +1,5 @@
+import { outsidersOf } from './outsiders.js'
+
 /**
  * The group that a started process leads. Its number is the leader's pid, and stays ours while the leader was not
  * collected or anybody carries it.
@@ -20,8 +22,15 @@ export class ProcessGroup {
   }
 
   /** Signals everybody of the group; false when nobody is left. */
-  signal(name: 'SIGINT' | 'SIGKILL'): boolean {
+  signal(name: 'SIGINT'): boolean {
     return this.#isOurs() && signal(-this.leader, name)
+  }
+
+  /** SIGKILL to everybody of the group and to what left it. The latter first: a parent that ends would hide its child. */
+  killTree(): void {
+    if (!this.#isOurs()) return
+    for (const pid of outsidersOf(this.leader)) signal(pid, 'SIGKILL')
+    signal(-this.leader, 'SIGKILL')
   }
 
   /** The system gives no pid out that a group carries: a living process of that number, after ours, is a stranger. */
