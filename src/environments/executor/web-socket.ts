@@ -66,7 +66,7 @@ async function open(
     ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }),
   })
   // Before it is open: what the executor sends with its very first packet counts.
-  const wire = new WebSocketWire(socket, place, options.pongs ?? true)
+  const wire = new WebSocketWire(socket, place, { largest, pongs: options.pongs ?? true })
   await opened(socket, options.environment, place, signal)
   return wire
 }
@@ -104,7 +104,7 @@ class WebSocketWire implements Wire {
   readonly #place: string
   #fault: ReeveError | undefined
 
-  constructor(socket: WebSocket, place: string, pongs: boolean) {
+  constructor(socket: WebSocket, place: string, { largest, pongs }: { largest: number; pongs: boolean }) {
     this.#socket = socket
     this.#place = place
     socket.on('message', (data) => {
@@ -115,7 +115,7 @@ class WebSocketWire implements Wire {
     socket.on('error', (cause) => {
       this.#fault ??=
         'code' in cause && cause.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
-          ? new LimitExceededError(`a message from ${place}`, EXEC_LIMITS.answer, { place })
+          ? new LimitExceededError(`a message from ${place}`, largest, { place })
           : new TransportClosedError(`the connection to ${place} failed`, { sent: true, place, cause })
     })
     this.closed = new Promise((resolve) => {
