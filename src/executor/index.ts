@@ -3,7 +3,6 @@ export type { TokenRules } from './auth/signed-token.js'
 export type { ExecutorOptions } from './executor.js'
 export { type ServingExecutor, type StdioExecutorOptions, serveExecutorStdio } from './serve-stdio.js'
 export {
-  isLoopback,
   serveExecutorWebSocket,
   type WebSocketExecutor,
   type WebSocketExecutorOptions,

@@ -102,7 +102,7 @@ function pathOf(url = '/'): string {
 }
 
 /** Whether only programs of this machine reach the address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   const family = isIP(host)
   return family !== 0 && LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')
 }

@@ -69,6 +69,24 @@ describe('reeve executor', () => {
     await Promise.all(pids.map(ended))
   })
 
+  it.each([
+    ['breaks the protocol', '{"method":"initialized"}\n'],
+    ['sends a line over the limit', 'x'.repeat(65 * 1024 * 1024)],
+  ])('ends on stdio with a client that %s', async (_, text) => {
+    await using home = await cliHome()
+    const program = home.start(['executor', '--listen', 'stdio'])
+    program.child.stdin.write(text)
+    expect((await program.exited).code).toBe(0)
+  })
+
+  it('tells when its port is taken', async () => {
+    await using home = await cliHome()
+    const url = await firstLine(home.start(['executor']))
+    const { code, stderr } = await home.reeve(['executor', '--listen', url])
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).toContain('the port is taken')
+  })
+
   it('asks for the token that its file holds', async () => {
     await using home = await cliHome()
     await writeFile(join(home.folder, 'token'), 'right\n')
