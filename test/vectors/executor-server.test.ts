@@ -99,6 +99,10 @@ describe('the executor answers like the reference', () => {
     })
   }
 
+  it('except in cases that are there', () => {
+    expect(CASES.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(OTHERWISE)))
+  })
+
   it('on stdio, too', async () => {
     const { messages } = CASES.find(({ transport }) => transport === 'stdio') ?? { messages: [] }
     const [input, output] = [new PassThrough(), new PassThrough()]
