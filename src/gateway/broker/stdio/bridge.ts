@@ -122,7 +122,8 @@ class Bridge {
   #clientSaid(frame: ClientFrame): void {
     const link = this.#link
     const passes = link.kind === 'open' || (link.kind === 'leaving' && !asks(frame))
-    if (passes) this.#send(link.socket, frame)
+    // One that was destroyed tells so a moment later, and takes nothing until then.
+    if (passes && !link.socket.destroyed) this.#send(link.socket, frame)
     else if (link.kind !== 'ended') this.#hold(frame)
   }
 
@@ -179,6 +180,8 @@ class Bridge {
     // Sent again, they are open again; the frames hold one message each.
     this.#held.unshift(...again.map(clientFrame))
     this.#link = { kind: 'resting' }
+    // It may have waited for this socket to take more.
+    if (this.#heldBytes <= HELD_BYTES) this.#input.resume()
     if (this.#clientLeft && this.#held.every(waitsForNews)) this.#finish('client_left')
     else if (link.kind === 'open' || link.reason === 'handover' || this.#held.length > 0) void this.#join()
   }
