@@ -8,6 +8,7 @@ import type { ThreadEars } from '../front.js'
 import { reaches } from '../relay/logging.js'
 import type { Relay } from '../relay/relay.js'
 import { type CallTracker, relatedTask } from '../tasks/index.js'
+import type { Conducts } from './conduct.js'
 import { PendingCalls } from './pending-calls.js'
 
 export type ChangedList = Extract<ThreadEvent, { type: 'inventory_changed' }>['what']
@@ -25,9 +26,13 @@ export interface ChangeListener {
  * something in answer to one of its requests: what belongs to none of them, and to no subscription, is not told.
  */
 export class ModernEars implements ThreadEars {
-  readonly calls = new PendingCalls()
+  readonly calls: PendingCalls
   readonly #listeners = new Set<ChangeListener>()
   #relay: Relay | undefined
+
+  constructor(conducts: Conducts) {
+    this.calls = new PendingCalls(conducts)
+  }
 
   attach(relay: Relay): void {
     this.#relay = relay

@@ -3,8 +3,10 @@ import { type ServerKey, sameKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
 import { type FrontOptions, introduce, offered, openModernRelay, serverInfoOf } from '../front.js'
+import { Moment } from '../moment.js'
 import type { Introduction } from '../relay/handshake.js'
 import type { Relay } from '../relay/relay.js'
+import type { Conducts } from './conduct.js'
 import { ModernEars } from './ears.js'
 import { LogLevels } from './log-levels.js'
 import { ResourceSubscriptions } from './resource-subscriptions.js'
@@ -21,10 +23,8 @@ export class ModernThread {
   readonly ears: ModernEars
   readonly subscriptions: ResourceSubscriptions
   readonly logLevels: LogLevels
-  /** Resolves when the thread is gone. */
-  readonly closed: Promise<void>
   readonly #options: FrontOptions
-  #onClosed: () => void = () => undefined
+  readonly #closed = new Moment()
 
   private constructor(options: FrontOptions, profile: ClientProfile, relay: Relay, ears: ModernEars) {
     const onFault = (error: unknown) => options.onWarning(error instanceof Error ? error : new Error(String(error)))
@@ -34,16 +34,18 @@ export class ModernThread {
     this.ears = ears
     this.subscriptions = new ResourceSubscriptions(relay.thread, onFault)
     this.logLevels = new LogLevels(relay.thread, onFault)
-    this.closed = new Promise((resolve) => {
-      this.#onClosed = resolve
-    })
   }
 
-  static async open(options: FrontOptions, profile: ClientProfile): Promise<ModernThread> {
-    const ears = new ModernEars()
+  static async open(options: FrontOptions, profile: ClientProfile, conducts: Conducts): Promise<ModernThread> {
+    const ears = new ModernEars(conducts)
     const relay = await openModernRelay(options, profile, ears)
     ears.attach(relay)
     return new ModernThread(options, profile, relay, ears)
+  }
+
+  /** Resolves when the thread is gone. */
+  get closed(): Promise<void> {
+    return this.#closed.come
   }
 
   get client(): { readonly info: JsonObject; readonly revision: string } {
@@ -82,7 +84,7 @@ export class ModernThread {
     try {
       await this.thread.close()
     } finally {
-      this.#onClosed()
+      this.#closed.arrive()
     }
   }
 }

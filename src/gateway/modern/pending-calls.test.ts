@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serverKey } from '../../identity/index.js'
 import { LiveCall } from '../bridge/index.js'
+import { Conducts } from './conduct.js'
 import { PendingCalls } from './pending-calls.js'
 
 const KEY = serverKey('s')
@@ -37,7 +38,7 @@ function begin(calls: PendingCalls, key = KEY, byWire = untold) {
 
 describe('calls to a server whose questions do not say whose they are', () => {
   it('take turns once it was seen to ask', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     calls.noteAsking(KEY, true)
     const [a, b, c, elsewhere] = [begin(calls), begin(calls), begin(calls), begin(calls, OTHER)]
     await settled()
@@ -51,7 +52,7 @@ describe('calls to a server whose questions do not say whose they are', () => {
   })
 
   it('go on beside one that waits for an answer, and past one that was given up', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     calls.noteAsking(KEY, true)
     const [a, b, c] = [begin(calls), begin(calls), begin(calls)]
     await settled()
@@ -70,7 +71,7 @@ describe('calls to a server whose questions do not say whose they are', () => {
   })
 
   it('wait for a moment only, as long as it asked nothing, and not at all when it asks nothing for long', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     const a = begin(calls)
     const b = begin(calls)
     await settled()
@@ -86,8 +87,19 @@ describe('calls to a server whose questions do not say whose they are', () => {
     expect([c.gone, d.gone]).toEqual([true, true])
   })
 
+  it('take turns in one thread when it asked in another one', async () => {
+    const conducts = new Conducts()
+    const calls = new PendingCalls(conducts)
+    const [a, b] = [begin(calls), begin(calls)]
+    new PendingCalls(conducts).noteAsking(KEY, false)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect([a.gone, b.gone]).toEqual([true, false])
+    a.leave()
+    await expect.poll(() => b.gone).toBe(true)
+  })
+
   it('are not held up where the wire tells, until a question comes that it does not', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     calls.noteAsking(KEY, true)
     const [a, b] = [begin(calls, KEY, told), begin(calls, KEY, told)]
     await settled()
@@ -105,7 +117,7 @@ describe('calls to a server whose questions do not say whose they are', () => {
 
 describe('a question that could be of several calls', () => {
   it('is of the last one that is left', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     const [a, b] = [begin(calls, KEY, told), begin(calls, KEY, told)]
     await settled()
     const owner = calls.lastOf(calls.to(KEY), never, 10_000)
@@ -114,7 +126,7 @@ describe('a question that could be of several calls', () => {
   })
 
   it('is of nobody when that stays unclear, or all are over', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     const [a, b] = [begin(calls, KEY, told), begin(calls, KEY, told)]
     await settled()
     const both = calls.to(KEY)
@@ -125,7 +137,7 @@ describe('a question that could be of several calls', () => {
   })
 
   it('says itself which task it is for', async () => {
-    const calls = new PendingCalls()
+    const calls = new PendingCalls(new Conducts())
     const waiting = LiveCall.unattended({}, 'q')
     calls.add(waiting)
     calls.follow(waiting, KEY, 'task')

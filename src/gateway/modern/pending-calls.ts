@@ -1,6 +1,7 @@
 import { CancelledError } from '../../errors.js'
-import { type ServerKey, ServerKeyMap, sameKey } from '../../identity/index.js'
+import { type ServerKey, sameKey } from '../../identity/index.js'
 import type { LiveCall } from '../bridge/index.js'
+import type { Conducts } from './conduct.js'
 
 /** Milliseconds that a call waits for those before it, while it is not known whether its server asks. */
 const PATIENCE = 250
@@ -16,14 +17,6 @@ interface Pending {
   entered: boolean
 }
 
-/** What one server did up to now. */
-interface Conduct {
-  asks: boolean
-  /** It asked in a way that did not say which call that was for. */
-  isVague: boolean
-  calls: number
-}
-
 /**
  * The calls of one thread that are under way. Several clients can stand behind a thread, and some servers do not say which
  * call their question belongs to. Calls to such a server take turns as soon as it was seen to ask: a call goes when those
@@ -31,8 +24,12 @@ interface Conduct {
  */
 export class PendingCalls {
   readonly #open = new Map<LiveCall, Pending | undefined>()
-  readonly #conduct = new ServerKeyMap<Conduct>()
+  readonly #conducts: Conducts
   readonly #waiting = new Set<() => void>()
+
+  constructor(conducts: Conducts) {
+    this.#conducts = conducts
+  }
 
   /** Returns what takes the call out again. */
   add(call: LiveCall): () => void {
@@ -40,7 +37,7 @@ export class PendingCalls {
     call.onAway = () => this.#wake()
     return () => {
       const pending = this.#open.get(call)
-      if (pending?.entered) this.#conductOf(pending.key).calls += 1
+      if (pending?.entered) this.#conducts.of(pending.key).calls += 1
       this.#open.delete(call)
       this.#wake()
     }
@@ -60,7 +57,7 @@ export class PendingCalls {
     const pending: Pending = { key, taskId: undefined, entered: false }
     if (!this.#open.has(call)) return
     this.#open.set(call, pending)
-    if (this.to(key).length > 0 && (this.#conductOf(key).isVague || !told())) await this.#turnOf(call, pending)
+    if (this.to(key).length > 0 && (this.#conducts.of(key).isVague || !told())) await this.#turnOf(call, pending)
     pending.entered = true
   }
 
@@ -75,7 +72,7 @@ export class PendingCalls {
 
   /** `told`: the question said which call it was for. */
   noteAsking(key: ServerKey, told: boolean): void {
-    const conduct = this.#conductOf(key)
+    const conduct = this.#conducts.of(key)
     conduct.asks = true
     conduct.isVague ||= !told
   }
@@ -93,7 +90,7 @@ export class PendingCalls {
 
   /** Waits for those before it; in vain for a while only, where the server was not seen to ask. */
   async #turnOf(call: LiveCall, { key }: Pending): Promise<void> {
-    const conduct = this.#conductOf(key)
+    const conduct = this.#conducts.of(key)
     const isNext = () => this.to(key).length === 0 && this.#firstInLine(key) === call
     if (!conduct.asks) await this.#until(isNext, call.signal, conduct.calls >= PROOF ? 0 : PATIENCE)
     if (conduct.asks) await this.#until(isNext, call.signal, undefined)
@@ -108,12 +105,6 @@ export class PendingCalls {
     return [...this.#open].flatMap(([call, pending]) =>
       pending !== undefined && sameKey(pending.key, key) && fits(pending) ? [call] : [],
     )
-  }
-
-  #conductOf(key: ServerKey): Conduct {
-    const known = this.#conduct.get(key) ?? { asks: false, isVague: false, calls: 0 }
-    this.#conduct.set(key, known)
-    return known
   }
 
   #wake(): void {

@@ -10,6 +10,7 @@ import { isLogLevel } from '../relay/logging.js'
 import { invalidParams, isObject } from '../relay/params.js'
 import type { RelayOptions } from '../relay/relay-options.js'
 import { requireTasks } from '../tasks/index.js'
+import { Conducts } from './conduct.js'
 import { finishResult } from './finish.js'
 import { MODERN_LIMITS, type ModernLimits } from './limits.js'
 import { readFilter } from './listen-filter.js'
@@ -41,6 +42,7 @@ export class ModernService {
   readonly #limits: ModernLimits
   readonly #threads: ThreadShelf<ModernThread>
   readonly #bridge: Bridge
+  readonly #conducts = new Conducts()
   readonly #shutdown = new AbortController()
   #listens = 0
 
@@ -155,7 +157,7 @@ export class ModernService {
   }
 
   async #openThread(principal: string, profile: ReturnType<typeof profileOf>): Promise<ModernThread> {
-    const thread = await ModernThread.open({ ...this.#options, principal }, profile)
+    const thread = await ModernThread.open({ ...this.#options, principal }, profile, this.#conducts)
     this.#options.onThread?.(thread, principal)
     return thread
   }
