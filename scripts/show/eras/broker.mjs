@@ -11,7 +11,7 @@ const TABLE = 'test/e2e/broker-table.ts'
 export async function broker() {
   console.log(await tenClients())
   console.log()
-  console.log(await succeed([process.execPath, join('bench', 'broker-call.mjs')], { minutes: 8 }))
+  console.log((await succeed([process.execPath, join('bench', 'broker-call.mjs')], { minutes: 8 })).trimEnd())
 }
 
 /** The table of the end-to-end tests, as a module that Node runs. */
