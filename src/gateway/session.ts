@@ -11,6 +11,7 @@ import type { ModernLimits } from './modern/limits.js'
 import type { ModernThread } from './modern/modern-thread.js'
 import { requireEnvelope } from './modern/request.js'
 import { ModernService } from './modern/service.js'
+import { Moment } from './moment.js'
 import { Announcements } from './relay/announcements.js'
 import { callOptions } from './relay/call-options.js'
 import { askClient } from './relay/client-requests.js'
@@ -94,6 +95,7 @@ export class GatewaySession {
   }
 
   async #answer(method: string, params: JsonObject, request: InboundRequest): Promise<JsonObject> {
+    if (this.#state.kind === 'new' && isModern({ method, params })) return this.#answerModern(method, params, request)
     try {
       return await this.#route(method, params, request)
     } catch (error) {
@@ -103,7 +105,6 @@ export class GatewaySession {
   }
 
   async #route(method: string, params: JsonObject, request: InboundRequest): Promise<JsonObject> {
-    if (this.#state.kind === 'new' && isModern({ method, params })) return this.#answerModern(method, params, request)
     if (method === 'ping') return {}
     if (method === 'initialize') return this.#initialize(params)
     const relay = await this.#servingRelay()
@@ -248,20 +249,4 @@ export class GatewaySession {
 
 function nothing(): undefined {
   return undefined
-}
-
-/** Something that happens once and is waited for by many. */
-class Moment {
-  readonly come: Promise<void>
-  #arrive: () => void = nothing
-
-  constructor() {
-    this.come = new Promise((resolve) => {
-      this.#arrive = resolve
-    })
-  }
-
-  arrive(): void {
-    this.#arrive()
-  }
 }
