@@ -5,6 +5,7 @@ import { type JsonObject, type JsonValue, LIMITS, RPC } from '../../protocol/ind
 import type { Thread } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
 import { TASKS_EXTENSION } from '../tasks/index.js'
+import type { OwnedUri } from '../uris.js'
 import { outgoingMeta } from './call-meta.js'
 import { qualifyEveryUri } from './content.js'
 import { APPS_EXTENSION } from './handshake.js'
@@ -40,15 +41,27 @@ export class ExtensionMethods {
       .filter(hasExtensions)
       .map(({ key }) => key)
     if (servers.length === 0) throw methodNotFound(method, 'no server here has it')
-    if (typeof params.uri === 'string') {
-      const { key, uri } = await this.#resources.ownerOf(params.uri, callOptionsOf(options))
-      return this.#send(key, method, { ...params, uri }, options)
-    }
     const [only, ...others] = servers
-    if (only !== undefined && others.length === 0) return this.#send(only, method, params, options)
+    const isOnly = only !== undefined && others.length === 0
+    if (typeof params.uri === 'string') {
+      const owned = await this.#owned(method, params.uri, options)
+      if (!(owned instanceof RpcError)) return this.#send(owned.key, method, { ...params, uri: owned.uri }, options)
+      if (!isOnly) throw owned
+    }
+    if (isOnly) return this.#send(only, method, params, options)
     if (!method.endsWith('/list'))
       throw methodNotFound(method, 'several servers can have it, and none is named by a URI')
     return this.#listAll(servers.sort(compareSerialised), method, params, options)
+  }
+
+  /** Whose the URI is, or why the method has no server: it need not be the URI of a resource. */
+  async #owned(method: string, uri: string, options: RelayOptions): Promise<OwnedUri | RpcError> {
+    try {
+      return await this.#resources.ownerOf(uri, callOptionsOf(options))
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.rpcCode !== RPC.invalidParams) throw error
+      return methodNotFound(method, error.message, error.rpcData)
+    }
   }
 
   async #send(key: ServerKey, method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
@@ -116,6 +129,6 @@ function joinLists(first: JsonObject, second: JsonObject): JsonObject {
   return joined
 }
 
-function methodNotFound(method: string, why: string): RpcError {
-  return new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}: ${why}`)
+function methodNotFound(method: string, why: string, data?: unknown): RpcError {
+  return new RpcError(RPC.methodNotFound, `Method not found: ${method.slice(0, 200)}: ${why}`, data)
 }
