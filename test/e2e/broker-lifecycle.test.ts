@@ -109,6 +109,15 @@ describe('a broker', () => {
     expect(statSync(inRun('broker.log')).mode & 0o077).toBe(0)
   })
 
+  it('goes on for its clients when its home is removed, and ends all the same', async () => {
+    const client = home.client({ env: { REEVE_BROKER_IDLE_MS: '200' } })
+    await client.open()
+    rmSync(inRun(''), { recursive: true })
+    expect(await client.call('notes__echo', { message: 'on' })).toBe('on')
+    await client.leave()
+    await eventually(() => expect([home.brokers(), home.servers()]).toEqual([[], []]))
+  })
+
   it('loses no call that comes while it stops: the next one answers', async () => {
     await call('first')
     const calls = Array.from({ length: 8 }, (_, index) => call(`${index}`))

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url'
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 export const REEVE = [process.execPath, join(root, 'dist', 'cli', 'reeve.js')]
 
+/** What commands leave in the broker of the home ends soon after the last of them. */
 export function cleanEnvironment(home) {
-  return { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, HOME: home, LANG: 'C.UTF-8' }
+  const path = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`
+  return { PATH: path, HOME: home, LANG: 'C.UTF-8', REEVE_BROKER_IDLE_MS: '2000' }
 }
 
 /** @returns {Promise<{ code: number | null, stdout: string, stderr: string, ms: number }>} */
