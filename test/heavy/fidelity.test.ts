@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { COMBINATIONS, titleOf } from '../e2e/matrix/combinations.js'
 import { checkFidelity } from '../e2e/matrix/fidelity/check-fidelity.js'
 
-const CONVERSATIONS = 6
+const CONVERSATIONS = 10
 
 describe('what nobody knows, many times', () => {
   it.each(COMBINATIONS.map((combination) => [titleOf(combination), combination] as const))(

@@ -160,9 +160,21 @@ describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combinati
       for (const client of clients) await client.setLogLevel('info')
       await eachHearsThree('test_tool_with_logging', 'notifications/message')
     }
+    const hearLogOfOneOfTwo = async () => {
+      const client = clients[0] ?? expect.fail('no client')
+      await client.setLogLevel('info')
+      const before = client.heard.count
+      await Promise.all(
+        ['test_tool_with_logging', 'test_tool_with_progress'].map((tool) => callTool({ client, names }, tool)),
+      )
+      await client.heard.several(3, 'notifications/message', before, undefined, HEARD_MS)
+    }
     // On one pipe a server of the new era does not say which request a log message is of, and such calls do not take turns.
-    if (server === 'new' && upstream === 'stdio') it.fails('does not yet tell each of its own log messages', hearLogs)
+    const onePipe = server === 'new' && upstream === 'stdio'
+    if (onePipe) it.fails('does not yet tell each of its own log messages', hearLogs)
     else it('tells each of its own log messages', hearLogs)
+    if (onePipe && era === 'new') it.fails('does not yet tell of a log while another call is out', hearLogOfOneOfTwo)
+    else it('tells of a log while another call is out', hearLogOfOneOfTwo)
   },
 )
 
