@@ -1,13 +1,6 @@
+import type { CapabilityRoot } from '../environments/index.js'
 import { deepFreeze } from './freeze.js'
 import type { CatalogProblem } from './types.js'
-
-/** A plugin folder in an environment, by an id of its own (reference: catalog, 9.1). */
-export interface CapabilityRoot {
-  readonly id: string
-  readonly environment: string
-  /** Absolute, in the environment's own form. */
-  readonly path: string
-}
 
 /**
  * The roots that contribute, in the order of the request: those of selected environments, each id once. Of one id with two

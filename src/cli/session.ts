@@ -1,4 +1,4 @@
-import type { Reeve, ReeveOptions, ServerSelector, Thread, ThreadEvent, ThreadOptions } from '../reeve.js'
+import type { Reeve, ReeveOptions, ServerSelector, ThreadEvent, ThreadOptions, ToolThread } from '../reeve.js'
 import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
@@ -24,7 +24,7 @@ export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'
 
 /** A thread for a verb, wherever it lives. */
 interface OpenedThread extends AsyncDisposable {
-  readonly thread: Thread
+  readonly thread: ToolThread
   readonly incomplete: boolean
 }
 
@@ -38,7 +38,7 @@ interface OpenedThread extends AsyncDisposable {
 export async function withThread(
   cli: Cli,
   options: SessionOptions,
-  use: (thread: Thread) => Promise<number>,
+  use: (thread: ToolThread) => Promise<number>,
 ): Promise<number> {
   const given = threadOptions(options)
   await using opened = (options.fresh ? undefined : await inBroker(cli, given)) ?? (await inThisProcess(cli, given))
@@ -79,7 +79,7 @@ async function inThisProcess(cli: Cli, options: ThreadOptions): Promise<OpenedTh
 export function withServers(
   cli: Cli,
   selector: ServerSelector | undefined,
-  use: (thread: Thread) => Promise<number>,
+  use: (thread: ToolThread) => Promise<number>,
 ): Promise<number> {
   const only = selector === undefined ? {} : { only: [selector] }
   cli.err.progress(selector === undefined ? 'starting the servers' : `starting ${oneLine(selector.server)}`)

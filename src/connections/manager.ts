@@ -1,4 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
+import type { Environments } from '../environments/index.js'
 import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
 import { compareKeys, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
@@ -40,8 +41,8 @@ export interface ManagerOptions {
   readonly onRequest?: ServerRequestHandler
   /** What it throws becomes an uncaught exception of the process. */
   readonly onEvent?: (event: ConnectionEvent) => void
-  /** Tells two handles of one environment id apart. */
-  readonly environmentHandle?: (server: EffectiveServer) => string | undefined
+  /** Where servers run. Absent: wherever the pool opens them. */
+  readonly environments?: Environments
   /** A digest of a server's stored credentials. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
 }
@@ -190,7 +191,7 @@ export class ConnectionManager {
 
   #identityContext(server: EffectiveServer, profile: ClientProfile): IdentityContext {
     const { env, fallbackCwd } = this.#options
-    const environmentHandle = this.#options.environmentHandle?.(server)
+    const environmentHandle = this.#options.environments?.get(server.config.environmentId)?.handle
     const storedCredentials = this.#options.storedCredentials?.(server)
     return {
       profile,

@@ -1,5 +1,6 @@
 import type { ReeveError } from '../errors.js'
 import type { EnvironmentId } from '../identity/index.js'
+import type { ExecDirectoryEntry, ExecEnvironmentInfo, ExecMetadata, ExecPathStyle } from '../protocol/index.js'
 
 /** A place to run things: the host (`local`), or what an executor gives access to. */
 export interface Environment {
@@ -7,7 +8,38 @@ export interface Environment {
   readonly kind: 'local' | 'executor'
   spawn(request: SpawnRequest): Promise<EnvironmentProcess>
   readonly http: HttpClient
+  readonly files: EnvironmentFiles
+  readonly state: EnvironmentState
+  /** Tells every later state. Returns what ends that. */
+  onstate(listener: (state: EnvironmentState) => void): () => void
+  /** What it says of itself, connecting when needed. Bounded. Raises `EnvironmentError`, `ClosedError`. */
+  info(): Promise<ExecEnvironmentInfo>
+  /** Whose rules paths, quoting and working directories follow there. As `info`. */
+  pathStyle(): Promise<ExecPathStyle>
   close(): Promise<void>
+}
+
+/** What is known of an environment; the host is always ready. Times are milliseconds since 1970. */
+export type EnvironmentState =
+  | { readonly is: 'idle' }
+  | { readonly is: 'connecting'; readonly since: number }
+  | { readonly is: 'ready'; readonly since: number; readonly info: ExecEnvironmentInfo }
+  | { readonly is: 'recovering'; readonly since: number; readonly error: ReeveError }
+  | { readonly is: 'failed'; readonly since: number; readonly error: ReeveError }
+  | { readonly is: 'closed' }
+
+/**
+ * Files of an environment, for reading what it offers (reference: executor-protocol, 8). Paths are absolute, in the
+ * environment's style. Raises `InvalidArgumentsError` for other paths, `RpcError` (-32004: not there; -32600: not of that
+ * kind, or not allowed), `LimitExceededError`, `EnvironmentError`, `CancelledError`.
+ */
+export interface EnvironmentFiles {
+  /** A file larger than `limit` bytes (16 MiB) raises `LimitExceededError`. */
+  readFile(path: string, options?: { readonly limit?: number; readonly signal?: AbortSignal }): Promise<Buffer>
+  metadata(path: string, signal?: AbortSignal): Promise<ExecMetadata>
+  readDirectory(path: string, signal?: AbortSignal): Promise<readonly ExecDirectoryEntry[]>
+  /** Where the path leads once every link is followed. */
+  canonicalize(path: string, signal?: AbortSignal): Promise<string>
 }
 
 export interface SpawnRequest {

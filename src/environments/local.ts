@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { CancelledError, ClosedError, ProcessFailedError } from '../errors.js'
 import { type EnvironmentId, LOCAL_ENVIRONMENT } from '../identity/index.js'
-import type { Environment, EnvironmentProcess, HttpClient, SpawnRequest } from './environment.js'
+import { type ExecEnvironmentInfo, type ExecPathStyle, hostInfo } from '../protocol/index.js'
+import type { Environment, EnvironmentProcess, EnvironmentState, HttpClient, SpawnRequest } from './environment.js'
 import { Journal, type JournalEntry } from './journal.js'
+import { localFiles } from './local-files.js'
 import { LocalProcess } from './local-process.js'
 import { LocalTree } from './local-tree.js'
 import { MemberNotes } from './member-notes.js'
@@ -38,8 +40,10 @@ export class LocalEnvironment implements Environment {
   readonly id: EnvironmentId = LOCAL_ENVIRONMENT
   readonly kind = 'local'
   readonly http: HttpClient
+  readonly files = localFiles
   readonly #options: LocalEnvironmentOptions
   readonly #platform = process.platform
+  readonly #since = Date.now()
   readonly #table: ProcessTable = processTable(this.#platform)
   readonly #live = new Map<LocalProcess, JournalEntry | undefined>()
   readonly #notes: MemberNotes
@@ -51,6 +55,25 @@ export class LocalEnvironment implements Environment {
     this.#options = options
     this.http = options.http
     this.#notes = new MemberNotes(this.#table, (error) => this.#warn(error))
+  }
+
+  get state(): EnvironmentState {
+    return this.#closing === undefined
+      ? { is: 'ready', since: this.#since, info: hostInfo(currentFolder(), process.env) }
+      : { is: 'closed' }
+  }
+
+  /** The host has no other state than ready until it is closed. */
+  onstate(): () => void {
+    return () => {}
+  }
+
+  async info(): Promise<ExecEnvironmentInfo> {
+    return hostInfo(currentFolder(), process.env)
+  }
+
+  async pathStyle(): Promise<ExecPathStyle> {
+    return this.#platform === 'win32' ? 'windows' : 'posix'
   }
 
   /** The processes that run now, their trees included. */

@@ -1,6 +1,6 @@
+import { hostInfo } from '../protocol/index.js'
 import type { Channel, ChannelEvents } from './channel.js'
 import { Connection } from './connection.js'
-import { environmentInfo } from './environment-info.js'
 import { type Methods, methodsOf } from './methods.js'
 import type { Variables } from './processes/env-policy.js'
 import { Sessions } from './sessions.js'
@@ -27,7 +27,7 @@ export function createExecutor({
   detachedMs = 80_000,
 }: ExecutorOptions): Executor {
   const sessions = new Sessions(detachedMs)
-  const info = environmentInfo(cwd, env)
+  const info = hostInfo(cwd, env, { httpHeaderEnvVars: true, fileWriteStreaming: true })
   const methods: Methods = methodsOf(info, env)
   return {
     connect(channel, canResume) {

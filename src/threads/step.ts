@@ -6,7 +6,16 @@ import { approve } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
 import { callArguments, callMeta } from './meta.js'
 import { type Offered, type OfferOptions, offer } from './offered.js'
-import type { CallOptions, Namespace, Step, StepTool, ThreadOptions, ToolCall } from './types.js'
+import type {
+  CallOptions,
+  FunctionOutput,
+  FunctionTool,
+  Namespace,
+  Step,
+  StepTool,
+  ThreadOptions,
+  ToolCall,
+} from './types.js'
 
 /** What a thread lends to its steps. */
 export interface StepHost {
@@ -49,6 +58,12 @@ class FrozenStep implements Step {
       if (tool.modelVisible) this.#byPair.set(pair(tool.namespace, tool.name), tool)
     }
     Object.freeze(this)
+  }
+
+  readonly functions: readonly FunctionTool[] = []
+
+  async callFunction(name: string): Promise<FunctionOutput> {
+    throw new UnsupportedCallError('', name)
   }
 
   async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {

@@ -11,7 +11,7 @@ import {
   type ReadyClient,
   type ServerStatus,
 } from '../connections/index.js'
-import { ClosedError, ReeveError, ToolDisabledError } from '../errors.js'
+import { ClosedError, ReeveError, ToolDisabledError, UnsupportedError } from '../errors.js'
 import { codexNaming, readableNaming, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approve } from './approval.js'
@@ -19,7 +19,16 @@ import { hasCapability, type ListingHost } from './listing.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
 import { selectServer } from './select.js'
 import { payloadOf, type StepHost, takeStep } from './step.js'
-import type { CallOptions, Prompts, Resources, ServerSelector, Step, Thread, ThreadOptions } from './types.js'
+import type {
+  CallOptions,
+  Prompts,
+  Resources,
+  SelectedEnvironment,
+  ServerSelector,
+  Step,
+  Thread,
+  ThreadOptions,
+} from './types.js'
 
 /** What the runtime lends to a thread. */
 export interface ThreadHost {
@@ -155,6 +164,14 @@ export class RuntimeThread implements Thread {
         }
       }),
     )
+  }
+
+  get environments(): readonly SelectedEnvironment[] {
+    return this.#options.environments ?? [{ id: 'local', cwd: this.#host.cwd }]
+  }
+
+  async select(): Promise<void> {
+    throw new UnsupportedError('selecting environments anew')
   }
 
   servers(): readonly ServerStatus[] {

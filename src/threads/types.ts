@@ -1,3 +1,4 @@
+import type { CatalogProblem } from '../catalog/index.js'
 import type {
   CacheHint,
   ClientProfile,
@@ -6,6 +7,8 @@ import type {
   ServerRequestHandler,
   ServerStatus,
 } from '../connections/index.js'
+import type { CapabilityRoot, DiscoveryProblem } from '../environments/index.js'
+import type { ReeveError } from '../errors.js'
 import type { ServerKey, ToolName } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 
@@ -59,6 +62,10 @@ export interface Step {
   readonly tools: readonly StepTool[]
   /** The shortest time and narrowest scope of the servers' own listings; nothing may be kept of legacy servers. */
   readonly cacheHint: CacheHint
+  /** The resource functions; none when the thread has no server. */
+  readonly functions: readonly FunctionTool[]
+  /** Carries one of `functions` out. `args` as the model wrote them: JSON text, or parsed. */
+  callFunction(name: string, args: JsonValue | undefined, options?: CallOptions): Promise<FunctionOutput>
   /** The `CallToolResult` as the server sent it, `isError` included. */
   call(call: ToolCall, options?: CallOptions): Promise<JsonObject>
   /** The same by flat name, for clients without namespaces. */
@@ -68,6 +75,9 @@ export interface Step {
     options?: CallOptions & { readonly _meta?: JsonObject },
   ): Promise<JsonObject>
 }
+
+/** A step for those who call tools: without the functions that only a model is offered. */
+export type ToolStep = Omit<Step, 'functions' | 'callFunction'>
 
 /** Names one server. `environment` absent: thread-wide first, else the only owner, else refused with the choices. */
 export interface ServerSelector {
@@ -115,12 +125,58 @@ export interface Prompts extends Listing {
   ): Promise<JsonObject>
 }
 
-export type ThreadEvent = ConnectionEvent
+export type ThreadEvent =
+  | ConnectionEvent
+  /** A selected environment came or went (reference: `thread/environment/connected`, `…/disconnected`). */
+  | {
+      readonly type: 'environment'
+      readonly environment: string
+      readonly status: 'connected' | 'disconnected'
+      readonly error?: string
+    }
+  /** One plugin, root, name or environment that does not work as asked; once per cause, and again only after it was well. */
+  | { readonly type: 'problem'; readonly problem: DiscoveryProblem | CatalogProblem }
+
+/** An environment of a thread's or turn's selection. */
+export interface SelectedEnvironment {
+  readonly id: string
+  /** Absolute, POSIX or Windows. Absent: the entry's own, else the thread's. */
+  readonly cwd?: string
+  /** Absent: `cwd` alone. */
+  readonly workspaceRoots?: readonly string[]
+  /** The permission profile that its servers are judged by, in its wire shape; opaque here. */
+  readonly permissions?: JsonObject
+}
+
+/** What a model is offered beside the tools of servers: a plain function (reference: tool-calls, 9). */
+export interface FunctionTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject
+}
+
+/** A function's answer. Failures are answers too: what the model is told, and in `error` what it was. */
+export interface FunctionOutput {
+  readonly output: string
+  readonly error?: ReeveError
+  /** What the call was about, for the thread item; absent when it failed before that was known. */
+  readonly item?: {
+    readonly server: string
+    readonly environment: string | null
+    readonly status: 'completed' | 'failed'
+  }
+}
 
 /** What a thread owns; never a process-wide default. */
 export interface ThreadOptions {
-  /** Ordered; the first is primary. Absent: the host alone. */
-  readonly environments?: readonly { readonly id: string; readonly cwd?: string }[]
+  /**
+   * Ordered; the first is primary. Absent: what the configuration selects by default; empty: none. Unknown ids, an id twice
+   * and a cwd that is absolute in neither style are refused (reference: catalog, 8.2).
+   */
+  readonly environments?: readonly SelectedEnvironment[]
+  /** Plugin folders in environments, beside those of the configuration; order counts. Unselected environments give none. */
+  readonly capabilityRoots?: readonly CapabilityRoot[]
   /** What servers are told about this client. Absent: Reeve itself, with no capability that nobody here would answer. */
   readonly client?: Partial<ClientProfile>
   /** Default `codex`. */
@@ -183,5 +239,14 @@ export interface Thread extends AsyncDisposable {
   rootsChanged(): Promise<void>
   /** Status rows, one per key, without starting anything. */
   servers(): readonly ServerStatus[]
+  /** What is selected now, each with its cwd and workspace roots. */
+  readonly environments: readonly SelectedEnvironment[]
+  /** Selects anew, for the next step and those after it. What leaves is ended, what stays keeps its processes. */
+  select(environments: readonly SelectedEnvironment[]): Promise<void>
   close(): Promise<void>
+}
+
+/** A thread for those who use its servers and leave its selection as it is; it may live in another process. */
+export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select'> & {
+  step(options?: Parameters<Thread['step']>[0]): Promise<ToolStep>
 }

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../../config/index.js'
 import { RemoteThread } from '../../gateway/index.js'
-import type { Thread, ThreadEvent, ThreadOptions } from '../../threads/index.js'
+import type { ThreadEvent, ThreadOptions, ToolThread } from '../../threads/index.js'
 import type { Cli } from '../cli.js'
 import { logEvent } from '../log.js'
 import { oneLine } from '../printable.js'
@@ -11,7 +11,7 @@ import { lateLog } from './late-log.js'
 
 /** A thread that lives in the broker, and what is wrong with the configuration it has. */
 export interface RemoteSession extends AsyncDisposable {
-  readonly thread: Thread
+  readonly thread: ToolThread
   readonly problems: readonly ConfigProblem[]
 }
 

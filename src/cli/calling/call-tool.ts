@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../protocol/index.js'
-import type { Thread } from '../../threads/index.js'
+import type { ToolThread } from '../../threads/index.js'
 import type { Cli } from '../cli.js'
 import { milliseconds } from '../seconds.js'
 import { type EnvironmentOption, selectorOf } from '../selection.js'
@@ -28,7 +28,7 @@ export interface CallOptions extends EnvironmentOption {
 export interface ToolCall {
   readonly session: SessionOptions
   /** Calls, prints the result, and gives the exit code: 1 when the tool reports an error. */
-  carryOut(thread: Thread): Promise<number>
+  carryOut(thread: ToolThread): Promise<number>
 }
 
 /** @throws UsageError for arguments that can't be understood */

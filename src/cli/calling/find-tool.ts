@@ -1,13 +1,13 @@
 import { ReeveError } from '../../errors.js'
 import { displayKey, type ServerKey, sameKey } from '../../identity/index.js'
-import type { Step, StepTool } from '../../threads/index.js'
+import type { StepTool, ToolStep } from '../../threads/index.js'
 import { didYouMean } from '../closest.js'
 
 /**
  * The tool of a server by its raw name.
  * @throws ReeveError `unknown_tool` with the closest name, or with the raw name when the one that clients see was given
  */
-export function findTool(step: Step, key: ServerKey, name: string): StepTool {
+export function findTool(step: ToolStep, key: ServerKey, name: string): StepTool {
   const tools = step.tools.filter((tool) => sameKey(tool.key, key))
   const found = tools.find((tool) => tool.tool === name)
   if (found !== undefined) return found

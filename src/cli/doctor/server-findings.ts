@@ -2,7 +2,7 @@ import type { ConfiguredServer } from '../../config/index.js'
 import { LISTS, listAllPages, type ServerStatus } from '../../connections/index.js'
 import { ReeveError } from '../../errors.js'
 import { displayKey, type ServerKey } from '../../identity/index.js'
-import type { Thread } from '../../threads/index.js'
+import type { ToolThread } from '../../threads/index.js'
 import { isObject } from '../calling/schema-type.js'
 import type { Finding } from './finding.js'
 import { type StartupWatch, slowStart } from './startup-watch.js'
@@ -19,7 +19,7 @@ export interface ExaminedServer {
 
 /** Looks at every server of a thread whose startups have ended. */
 export async function examineServers(
-  thread: Thread,
+  thread: ToolThread,
   watch: StartupWatch,
   servers: readonly ConfiguredServer[],
   signal: AbortSignal,
@@ -51,7 +51,7 @@ function failureFindings({ key, status, error }: ServerStatus, place: string): F
 
 /** The list as the server gives it: before filters, and with what is left out elsewhere. */
 async function examineTools(
-  thread: Thread,
+  thread: ToolThread,
   key: ServerKey,
   signal: AbortSignal,
 ): Promise<{ tools: number | undefined; findings: Finding[] }> {

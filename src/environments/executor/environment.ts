@@ -1,11 +1,11 @@
 import { CancelledError, ClosedError } from '../../errors.js'
 import type { EnvironmentId } from '../../identity/index.js'
 import { EXEC_LIMITS, type ExecEnvironmentInfo, type ExecPathStyle, execPathStyle } from '../../protocol/index.js'
-import type { Environment, EnvironmentProcess, HttpClient, SpawnRequest } from '../environment.js'
+import type { Environment, EnvironmentProcess, EnvironmentState, HttpClient, SpawnRequest } from '../environment.js'
 import { RemoteFiles } from './files.js'
 import { RemoteHttp } from './http.js'
 import type { CallOptions } from './link.js'
-import { ExecutorMonitor, type ExecutorState } from './monitor.js'
+import { ExecutorMonitor } from './monitor.js'
 import { LinkPool } from './pool.js'
 import { REMOTE_PROCESS_TIMES, RemoteProcess, type RemoteProcessTimes } from './process.js'
 import { startParamsOf } from './start-params.js'
@@ -71,12 +71,12 @@ export class ExecutorEnvironment implements Environment {
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
   }
 
-  get state(): ExecutorState {
+  get state(): EnvironmentState {
     return this.#monitor.state
   }
 
   /** Tells every later state of the executor. Returns what ends that. */
-  onstate(listener: (state: ExecutorState) => void): () => void {
+  onstate(listener: (state: EnvironmentState) => void): () => void {
     return this.#monitor.onstate(listener)
   }
 

@@ -1,7 +1,6 @@
 export { type CommandOptions, commandConnector } from './command.js'
 export { ExecutorEnvironment, type ExecutorEnvironmentOptions } from './environment.js'
 export type { ReadFileOptions, RemoteFiles } from './files.js'
-export type { ExecutorState } from './monitor.js'
 export type { RemoteProcessTimes } from './process.js'
 export { type WebSocketOptions, webSocketConnector } from './web-socket.js'
 export type { Connector, Wire } from './wire.js'

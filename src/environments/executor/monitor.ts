@@ -1,17 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError, EnvironmentError, type ReeveError } from '../../errors.js'
 import { EXEC_LIMITS, EXEC_METHODS, type ExecEnvironmentInfo } from '../../protocol/index.js'
+import type { EnvironmentState } from '../environment.js'
 import { environmentInfoOf, textOf } from './answers.js'
 import { handshakeFault, type Link, type LinkOptions, openLink } from './link.js'
-
-/** What is known of an executor. Times are milliseconds since 1970. */
-export type ExecutorState =
-  | { readonly is: 'idle' }
-  | { readonly is: 'connecting'; readonly since: number }
-  | { readonly is: 'ready'; readonly since: number; readonly info: ExecEnvironmentInfo }
-  | { readonly is: 'recovering'; readonly since: number; readonly error: ReeveError }
-  | { readonly is: 'failed'; readonly since: number; readonly error: ReeveError }
-  | { readonly is: 'closed' }
 
 export interface MonitorOptions extends Omit<LinkOptions, 'resume' | 'signal' | 'onevent' | 'largest'> {
   readonly recoveryMs: number
@@ -24,9 +16,9 @@ export interface MonitorOptions extends Omit<LinkOptions, 'resume' | 'signal' | 
 /** Keeps one connection to the executor that carries nothing else, so that its state is known and told. */
 export class ExecutorMonitor {
   readonly #options: MonitorOptions
-  readonly #listeners = new Set<(state: ExecutorState) => void>()
+  readonly #listeners = new Set<(state: EnvironmentState) => void>()
   readonly #abort = new AbortController()
-  #state: ExecutorState = { is: 'idle' }
+  #state: EnvironmentState = { is: 'idle' }
   #link: Link | undefined
   /** The attempt under way, first or again. */
   #attempt: Promise<ExecEnvironmentInfo> | undefined
@@ -36,12 +28,12 @@ export class ExecutorMonitor {
     this.#options = options
   }
 
-  get state(): ExecutorState {
+  get state(): EnvironmentState {
     return this.#state
   }
 
   /** Tells every later state. Returns what ends that. */
-  onstate(listener: (state: ExecutorState) => void): () => void {
+  onstate(listener: (state: EnvironmentState) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -187,7 +179,7 @@ export class ExecutorMonitor {
     return new ClosedError(`environment '${this.#options.environment}'`)
   }
 
-  #tell(state: ExecutorState): void {
+  #tell(state: EnvironmentState): void {
     if (this.#state.is === 'closed') return
     this.#state = Object.freeze(state)
     for (const listener of [...this.#listeners]) listener(this.#state)

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '../../../protocol/index.js'
-import type { CallOptions, Namespace, Step, StepTool, ToolCall } from '../../../threads/index.js'
+import type { CallOptions, Namespace, StepTool, ToolCall, ToolStep } from '../../../threads/index.js'
 import type { WireStep } from '../wire/thread-shapes.js'
 import type { RemoteCalls } from './remote-calls.js'
 
 /** A step that was taken in the broker: what it shows stands here, what it is bound to stays there. */
-export class RemoteStep implements Step {
+export class RemoteStep implements ToolStep {
   readonly namespaces: readonly Namespace[]
   readonly tools: readonly StepTool[]
-  readonly cacheHint: Step['cacheHint']
+  readonly cacheHint: ToolStep['cacheHint']
   readonly #number: number
   readonly #calls: RemoteCalls
 

@@ -9,10 +9,11 @@ import type {
   Prompts,
   Resources,
   ServerSelector,
-  Step,
   Thread,
   ThreadEvent,
   ThreadOptions,
+  ToolStep,
+  ToolThread,
 } from '../../../threads/index.js'
 import {
   APPROVE,
@@ -36,7 +37,7 @@ import { RemoteStep } from './remote-step.js'
  * when this process ends in whatever way. An error has the code and the facts that it had there; one that a broker's end
  * caused is `broker_lost`.
  */
-export class RemoteThread implements Thread {
+export class RemoteThread implements ToolThread {
   readonly id: string
   readonly resources: Resources
   readonly prompts: Prompts
@@ -71,7 +72,7 @@ export class RemoteThread implements Thread {
     this.prompts = remotePrompts(calls)
   }
 
-  async step(options: Parameters<Thread['step']>[0] = {}): Promise<Step> {
+  async step(options: Parameters<Thread['step']>[0] = {}): Promise<ToolStep> {
     const { signal, wait } = options
     const taken = await this.#calls.request<WireStep>('thread/step', { wait }, signal === undefined ? {} : { signal })
     this.#news.take(taken.servers)

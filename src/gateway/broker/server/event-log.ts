@@ -5,6 +5,16 @@ import type { BrokerLog } from './broker-log.js'
 /** Writes down what happens to the servers of a thread, without what they send. */
 export function logEvent(log: BrokerLog, event: ThreadEvent): void {
   if (event.type === 'startup_summary') return
+  if (event.type === 'problem') {
+    const { code, message } = event.problem
+    log.warn({ code }, message)
+    return
+  }
+  if (event.type === 'environment') {
+    const { environment, status, error } = event
+    log.info({ environment, ...(error !== undefined && { error }) }, `environment ${status}`)
+    return
+  }
   const server = displayKey(event.type === 'notification' ? event.notification.key : event.key)
   if (event.type === 'notification')
     log.debug({ server, method: event.notification.method }, 'notification of a server')

@@ -1,7 +1,7 @@
-import type { ConnectionEvent, ReadyClient, ServerStatus } from '../../../connections/index.js'
+import type { ReadyClient, ServerStatus } from '../../../connections/index.js'
 import type { ServerKey } from '../../../identity/index.js'
 import type { JsonObject, JsonValue } from '../../../protocol/index.js'
-import type { CallOptions, Namespace, Step, StepTool, ThreadOptions } from '../../../threads/index.js'
+import type { CallOptions, Namespace, Step, StepTool, ThreadEvent, ThreadOptions } from '../../../threads/index.js'
 import { errorFromWire, errorToWire } from './remote-errors.js'
 
 /**
@@ -68,7 +68,7 @@ export interface WireClient extends Omit<ReadyClient, 'request' | 'notify'> {
 
 /** `origin` of a notification is the number of the request that it belongs to. */
 export interface WireEvent {
-  readonly event: ConnectionEvent
+  readonly event: ThreadEvent
   /** As things are after the event, where it changed them. */
   readonly servers?: readonly WireStatus[]
 }

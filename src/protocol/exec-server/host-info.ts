@@ -1,11 +1,15 @@
 import { homedir, tmpdir } from 'node:os'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ExecEnvironmentInfo, packageVersion } from '../protocol/index.js'
-import type { Variables } from './processes/env-policy.js'
+import { packageVersion } from '../implementation.js'
+import type { ExecCapability, ExecEnvironmentInfo } from './environment.js'
 
-/** What the executor says of its machine (reference: executor-protocol, 9). A flag that is missing is false. */
-export function environmentInfo(cwd: string, variables: Variables): ExecEnvironmentInfo {
+/** What this machine says of itself (reference: executor-protocol, 9). */
+export function hostInfo(
+  cwd: string,
+  variables: Readonly<Record<string, string | undefined>>,
+  capabilities: Readonly<Partial<Record<ExecCapability, boolean>>> = {},
+): ExecEnvironmentInfo {
   const shell = variables.SHELL || (process.platform === 'win32' ? (variables.ComSpec ?? 'cmd.exe') : '/bin/sh')
   return Object.freeze({
     shell: { name: basename(shell).replace(/\.exe$/i, ''), path: shell },
@@ -16,7 +20,7 @@ export function environmentInfo(cwd: string, variables: Variables): ExecEnvironm
     prependPathDirs: [],
     temporaryDirectories: [],
     tempDir: pathToFileURL(tmpdir()).href,
-    capabilities: { httpHeaderEnvVars: true, fileWriteStreaming: true },
+    capabilities,
   })
 }
 
