@@ -14,5 +14,6 @@ export {
 export { underPluginOverlay } from './plugin-overlay.js'
 export { type Policies, underPolicies } from './policies.js'
 export { disabledReasonText, type RequirementFault, requirementFaults, underRequirements } from './requirements.js'
+export { type ThreadCatalogParts, threadCatalog } from './thread-catalog.js'
 export { approvalModeOf } from './tool-settings.js'
 export * from './types.js'

@@ -53,6 +53,7 @@ export function resolve(
       ...hidden.map(hiddenProblem),
       ...dropped.map(droppedProblem),
       ...contests.flatMap(({ overridden }) => overridden),
+      ...contests.flatMap(({ beaten }) => beaten),
     ],
     disabled: distinct([...disabled, ...winners.filter(vetoes).map(({ key }) => key)]),
   }
@@ -94,6 +95,7 @@ function settle(group: readonly CatalogAction[], disabled: readonly ServerKey[],
     dropped: winner ? droppedKeys(sorted, winner, disabled, options) : [],
     conflicts: last ? conflictsOf(sorted, last) : [],
     overridden: winner ? overriddenInEnvironment(sorted, winner) : [],
+    beaten: winner ? beatenPlugins(sorted, winner) : [],
   }
 }
 
@@ -153,6 +155,19 @@ function overriddenInEnvironment(sorted: readonly CatalogAction[], winner: Regis
         ]
       : [],
   )
+}
+
+/** Two plugins of one environment that bring the same server: the reference only logs it (reference: known-quirks, 24). */
+function beatenPlugins(sorted: readonly CatalogAction[], winner: Registration): CatalogProblem[] {
+  const { key, source } = winner
+  if (source.kind !== 'selected_plugin') return []
+  return sorted.flatMap((action): CatalogProblem[] => {
+    if (action.kind !== 'register' || !sameKey(keyOf(action), key)) return []
+    const other = action.registration.source
+    if (other.kind !== 'selected_plugin' || other.order === source.order) return []
+    const message = `MCP server '${displayKey(key)}' of plugin '${other.plugin.id}' is not used: plugin '${source.plugin.id}' comes before it`
+    return [{ code: 'plugin_conflict', key, message }]
+  })
 }
 
 /** Reference mode: whatever its state, a thread-wide server hides the scoped ones of its name. */

@@ -80,6 +80,8 @@ export interface CatalogProblem {
     | 'reserved_name'
     | 'overridden_in_environment'
     | 'root_conflict'
+    | 'root_report_refused'
+    | 'plugin_conflict'
   readonly key?: ServerKey
   readonly message: string
 }

@@ -1,4 +1,5 @@
-import type { ServerConfig } from '../../config/index.js'
+import type { PluginPolicy, ServerConfig } from '../../config/index.js'
+import type { PlacedEnvironment } from '../registry/types.js'
 
 /** A plugin folder in an environment, by an id of its own (reference: catalog, 9.1). */
 export interface CapabilityRoot {
@@ -50,4 +51,46 @@ export interface EnvironmentCapabilities {
   /** HTTP servers of the executor's own configuration; they have no plugin. */
   readonly executorServers: ReadonlyMap<string, ServerConfig>
   readonly problems: readonly DiscoveryProblem[]
+}
+
+/** A selected environment to look into, and the folder its thread works in there. */
+export interface DiscoveryPlace extends PlacedEnvironment {
+  /** Absolute, in the environment's own form. Absent: the user's home there. */
+  readonly cwd?: string
+}
+
+/** What an executor may be asked beyond its files; each also needs the executor's own flag. */
+export interface DiscoveryFeatures {
+  /** `executor_capability_discovery`: all roots of an executor in one request. */
+  readonly rootsInOneRequest?: boolean
+  /** `executor_capability_discovery` and `executor_capability_discovery_v2`: plugins installed on the executor. */
+  readonly installedPlugins?: boolean
+  /** `multi_environment_mcp`: HTTP servers of the executor's own configuration. */
+  readonly executorConfig?: boolean
+}
+
+/** One look at everything that a thread selected. */
+export interface CapabilityRequest {
+  /** In the order of the selection. */
+  readonly places: readonly DiscoveryPlace[]
+  /** From `usableRoots`, in order. Those of environments that are not in `places` are left alone. */
+  readonly roots: readonly CapabilityRoot[]
+  readonly features?: DiscoveryFeatures
+  /** Of the host's configuration: an installed plugin counts only when it is enabled here. */
+  readonly policies?: ReadonlyMap<string, PluginPolicy>
+}
+
+/** Finds what environments offer, for one thread. */
+export interface CapabilitySource {
+  /**
+   * One entry a place, in order. Every environment is asked at the same time and for itself: one that does not answer in
+   * `timeoutMs` (10,000) has a problem, delays no other, and is asked again by the next call. What was read well is kept
+   * until `forget`. Raises `CancelledError` alone.
+   */
+  find(
+    request: CapabilityRequest,
+    options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+  ): Promise<readonly EnvironmentCapabilities[]>
+  /** Reads everything anew at the next call, as a reload does (reference: known-quirks, 23). */
+  forget(): void
 }
