@@ -280,6 +280,18 @@ export class InvalidArgumentsError extends ReeveError {
   }
 }
 
+/**
+ * A resource function was not carried out; `message` is what the model is told (reference: tool-calls, 9). Of the arguments:
+ * `cursor_without_server`, `environment_id_without_server`, `environment_id_required`, `unknown_server`, `invalid_arguments`,
+ * `missing_argument`, `empty_server`, `empty_uri`. Of the server: `server_unavailable`, `connection_lost`, else the code of
+ * its `cause`. `data.choices` has the environments that own a server of that name.
+ */
+export class ResourceFunctionError extends ReeveError {
+  constructor(code: string, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, facts)
+  }
+}
+
 /** A call that needs an approval nobody could give. */
 export class ApprovalRequiredError extends ReeveError {
   constructor(key: ErrorKey, tool: string, reason: string) {
@@ -317,6 +329,14 @@ export type EnvironmentFault =
 export class EnvironmentError extends ReeveError {
   constructor(code: EnvironmentFault, environment: string, message: string, facts: ReeveErrorFacts = {}) {
     super(code, message, { ...facts, data: { environment, ...facts.data } })
+  }
+}
+
+/** No environment has this id; those that are there are in `data.known`. */
+export class UnknownEnvironmentError extends ReeveError {
+  constructor(id: string, facts: { readonly known?: readonly string[]; readonly what?: string } = {}) {
+    const { known, what = 'environment id' } = facts
+    super('unknown_environment', `unknown ${what} \`${id}\``, { data: { environment: id, ...(known && { known }) } })
   }
 }
 
