@@ -1,4 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
+import type { Environment } from '../environments/index.js'
 import { NotConnectedError, RpcError, SessionExpiredError } from '../errors.js'
 import { type JsonObject, MODERN_RPC } from '../protocol/index.js'
 import { orAborted } from './abort.js'
@@ -32,6 +33,8 @@ export interface ConnectionOptions {
   readonly identity: ConnectionIdentity
   readonly profile: ClientProfile
   readonly open: TransportOpener
+  /** Where the server runs, where that is known: its state decides when a lost server is started again. */
+  readonly environment?: Environment
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
   readonly keep?: (inventory: Inventory) => void
@@ -59,6 +62,7 @@ const LIST_CHANGED: ReadonlyMap<string, InventoryPart> = new Map([
 export class Connection {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
+  readonly environment: Environment | undefined
   readonly offer: ServerOffer
   readonly routes: Routes
   readonly #recipe: Recipe
@@ -74,6 +78,7 @@ export class Connection {
     const { server, timers, random, keep } = options
     this.server = server
     this.identity = options.identity
+    this.environment = options.environment
     this.#attribution = new Attribution({
       transport: server.config.transport.type,
       clientCapabilities: options.profile.capabilities,
@@ -313,12 +318,13 @@ export class Connection {
     this.#adjust()
   }
 
-  #recipeOf({ server, identity, profile, open, timers, authState, eras }: ConnectionOptions): Recipe {
+  #recipeOf({ server, identity, profile, open, environment, timers, authState, eras }: ConnectionOptions): Recipe {
     const warn = (warning: unknown) => this.#warnings.add(warning)
     return {
       server,
       profile,
       open,
+      environment,
       timers,
       active: new ActiveTime(),
       closings: new Closings(warn),

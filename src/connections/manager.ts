@@ -1,5 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
-import type { Environments } from '../environments/index.js'
+import type { Environments, PlacedEnvironment } from '../environments/index.js'
 import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
 import { compareKeys, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
@@ -41,7 +41,7 @@ export interface ManagerOptions {
   readonly onRequest?: ServerRequestHandler
   /** What it throws becomes an uncaught exception of the process. */
   readonly onEvent?: (event: ConnectionEvent) => void
-  /** Where servers run. Absent: wherever the pool opens them. */
+  /** Where servers run, looked up at every publication. Absent: wherever the pool opens them. */
   readonly environments?: Environments
   /** A digest of a server's stored credentials. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
@@ -169,15 +169,19 @@ export class ConnectionManager {
     if (!server.config.enabled) return Object.freeze({ key, server, lease: undefined, cached: undefined })
     const { pool, fallbackCwd } = this.#options
     const holding = this.#holding(server)
-    const context = this.#identityContext(server, holding.profile)
+    const environment = this.#environment(server)
+    const context = this.#identityContext(server, holding.profile, environment)
     const identity = connectionIdentity(server, context)
     const cacheKey = cacheIdentity(server, context)
     const kept = before?.lease
     const usable =
-      kept !== undefined && kept.connection.identity.digest === identity.digest && isReusable(kept.connection, server)
-    const lease = usable
-      ? kept.share()
-      : pool.acquire({ ...holding, server, identity, fallbackCwd, cacheIdentity: cacheKey }, this.#route(key), options)
+      kept !== undefined &&
+      kept.connection.identity.digest === identity.digest &&
+      kept.connection.environment === environment?.environment &&
+      isReusable(kept.connection, server)
+    const placed = environment === undefined ? {} : { environment }
+    const request = { ...holding, ...placed, server, identity, fallbackCwd, cacheIdentity: cacheKey }
+    const lease = usable ? kept.share() : pool.acquire(request, this.#route(key), options)
     return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
   }
 
@@ -189,9 +193,19 @@ export class ConnectionManager {
     return { owner: sharing.owner, profile: { clientInfo: sharing.clientInfo, capabilities }, shared: true }
   }
 
-  #identityContext(server: EffectiveServer, profile: ClientProfile): IdentityContext {
+  /** Null for an id that is not known; undefined where the pool knows better. */
+  #environment({ config }: EffectiveServer): PlacedEnvironment | null | undefined {
+    const { environments } = this.#options
+    return environments === undefined ? undefined : (environments.get(config.environmentId) ?? null)
+  }
+
+  #identityContext(
+    server: EffectiveServer,
+    profile: ClientProfile,
+    environment: PlacedEnvironment | null | undefined,
+  ): IdentityContext {
     const { env, fallbackCwd } = this.#options
-    const environmentHandle = this.#options.environments?.get(server.config.environmentId)?.handle
+    const environmentHandle = environment?.handle
     const storedCredentials = this.#options.storedCredentials?.(server)
     return {
       profile,

@@ -1,4 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
+import type { Environment } from '../environments/index.js'
 import type { Transport } from '../protocol/index.js'
 
 export interface OpenOptions {
@@ -10,6 +11,8 @@ export interface OpenOptions {
 export interface PlacedOpenOptions extends OpenOptions {
   /** Where a local server without a working directory of its own runs. Absolute. */
   readonly cwd: string
+  /** Where it runs, for a holder that knows; null when it knows no environment of that id. */
+  readonly environment?: Environment | null
 }
 
 /** Opens servers for everybody: told for whom, by the working directory. */

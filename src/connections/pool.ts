@@ -1,4 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
+import type { Environment, PlacedEnvironment } from '../environments/index.js'
 import { serialiseKey } from '../identity/index.js'
 import { Connection } from './connection.js'
 import type { EraMemory } from './eras/memory.js'
@@ -40,6 +41,8 @@ export interface ConnectionRequest {
   readonly profile: ClientProfile
   /** Working directory of a local server that has none; part of the identity where it counts. */
   readonly fallbackCwd: string
+  /** Where the server runs; null where there is no environment of that id. Absent: wherever the opener has it. */
+  readonly environment?: PlacedEnvironment | null
   /** Where the inventory is kept; absent: nowhere. */
   readonly cacheIdentity: string | undefined
   /** Connections are shared among holders of one owner only. */
@@ -68,6 +71,9 @@ export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #slots = new Map<string, Slot>()
   readonly #open = new Set<Connection>()
+  /** Two environments of one definition are still two: what runs in one ends with it. */
+  readonly #places = new WeakMap<Environment, number>()
+  #lastPlace = 0
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -82,7 +88,7 @@ export class ConnectionPool {
    * it would come up twice. `fresh` never reuses.
    */
   acquire(request: ConnectionRequest, holder: ConnectionRoute, options: { readonly fresh?: boolean } = {}): Lease {
-    const name = JSON.stringify([request.owner, request.identity.digest])
+    const name = JSON.stringify([request.owner, request.identity.digest, this.#placeOf(request)])
     const known = options.fresh === true ? undefined : this.#slots.get(name)
     const slot = known !== undefined && isUsable(known, request) ? known : this.#slot(request)
     this.#slots.set(name, slot)
@@ -101,6 +107,15 @@ export class ConnectionPool {
     for (const { resume } of this.#slots.values()) resume?.()
     this.#slots.clear()
     await Promise.all([...this.#open].map((connection) => this.#end(connection)))
+  }
+
+  #placeOf({ environment }: ConnectionRequest): number {
+    if (environment === undefined || environment === null) return 0
+    const known = this.#places.get(environment.environment)
+    if (known !== undefined) return known
+    this.#lastPlace += 1
+    this.#places.set(environment.environment, this.#lastPlace)
+    return this.#lastPlace
   }
 
   #slot(request: ConnectionRequest): Slot {
@@ -157,14 +172,20 @@ export class ConnectionPool {
     return true
   }
 
-  #create({ server, identity, profile, fallbackCwd, cacheIdentity }: ConnectionRequest): Connection {
+  #create({ server, identity, profile, fallbackCwd, environment, cacheIdentity }: ConnectionRequest): Connection {
     const { open, eras, authState, debounce, random } = this.#options
     const { cache } = this
     const connection = new Connection({
       server,
       identity,
       profile,
-      open: (opened, options) => open(opened, { ...options, cwd: fallbackCwd }),
+      open: (opened, options) =>
+        open(opened, {
+          ...options,
+          cwd: fallbackCwd,
+          ...(environment !== undefined && { environment: environment?.environment ?? null }),
+        }),
+      ...(environment && { environment: environment.environment }),
       timers: this.timers,
       ...(cache !== undefined &&
         cacheIdentity !== undefined && {

@@ -1,4 +1,5 @@
 import type { EffectiveServer } from '../catalog/index.js'
+import type { Environment } from '../environments/index.js'
 import type { ReeveError } from '../errors.js'
 import { checkServerName } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
@@ -38,6 +39,8 @@ export interface Recipe {
   readonly server: EffectiveServer
   readonly profile: ClientProfile
   readonly open: TransportOpener
+  /** Where the server runs, where that is known. */
+  readonly environment: Environment | undefined
   readonly timers: Timers
   readonly active: ActiveTime
   readonly handlers: SessionHandlers

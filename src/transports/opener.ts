@@ -7,7 +7,7 @@ import { openHttp } from './http/open.js'
 import { openStdio } from './stdio/open.js'
 
 export interface OpenerOptions {
-  /** By execution environment id. */
+  /** By execution environment id: for openings that name no environment of their own. */
   readonly environments: ReadonlyMap<string, Environment>
   /** The host's variables. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>
@@ -23,20 +23,27 @@ export interface Openable {
   readonly config: ServerConfig
 }
 
+export interface Opening {
+  readonly signal: AbortSignal
+  readonly cwd?: string
+  /** Where it runs, by whoever wants it opened; null where they know no environment of that id. */
+  readonly environment?: Environment | null
+}
+
 /**
  * Opens servers where their configuration places them (reference: connections, 3). Every call gives a new transport, not
  * started.
  *
  * @throws ConfigError from the returned function, when the execution environment is unknown or the transport unusable
  */
-export function transportOpener(
-  options: OpenerOptions,
-): (server: Openable, how: { readonly signal: AbortSignal; readonly cwd?: string }) => Promise<Transport> {
+export function transportOpener(options: OpenerOptions): (server: Openable, how: Opening) => Promise<Transport> {
   const { environments, parentEnv, defaultCwd, onstderr } = options
-  return async ({ key, config }, { signal, cwd = defaultCwd }) => {
-    const environment = environments.get(config.environmentId)
+  return async (
+    { key, config },
+    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId) },
+  ) => {
     const label = displayKey(key)
-    if (environment === undefined) throw unknownEnvironment(label, config.environmentId)
+    if (environment === undefined || environment === null) throw unknownEnvironment(label, config.environmentId)
     const { transport: server } = config
     if (server.type === 'stdio') {
       const listener = onstderr && ((line: string) => onstderr(key, line))
@@ -51,8 +58,9 @@ export function transportOpener(
         ...(listener && { onstderr: listener }),
       })
     }
-    const spawn = environment.kind === 'local' ? environment.spawn.bind(environment) : undefined
-    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, ...(spawn && { spawn }) })
+    const reached =
+      environment.kind === 'local' ? { spawn: environment.spawn.bind(environment) } : { executor: environment }
+    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, ...reached })
   }
 }
 

@@ -8,8 +8,15 @@ import {
   TransportClosedError,
   UnsupportedError,
 } from '../../errors.js'
-import { EXEC_CODES, EXEC_EVENTS, EXEC_METHODS, type ExecHttpParams, encodeBytes } from '../../protocol/index.js'
-import type { HttpClient, HttpRequest, HttpResponse } from '../environment.js'
+import {
+  EXEC_CODES,
+  EXEC_EVENTS,
+  EXEC_METHODS,
+  type ExecEnvironmentInfo,
+  type ExecHttpParams,
+  encodeBytes,
+} from '../../protocol/index.js'
+import type { ExecutorHeader, HttpClient, HttpRequest, HttpResponse } from '../environment.js'
 import { parseUrl, placeOf } from '../http/place.js'
 import { countOf, listOf, memberOf, textOf } from './answers.js'
 import { HttpBody } from './http-body.js'
@@ -21,12 +28,12 @@ import type { BorrowedLink, LinkPool } from './pool.js'
  */
 export class RemoteHttp implements HttpClient {
   readonly #pool: LinkPool
-  readonly #ready: () => Promise<unknown>
+  readonly #ready: () => Promise<ExecEnvironmentInfo>
   #lastId = 0
   #closed = false
 
   /** `ready` resolves, in bounded time, when the executor is there. */
-  constructor(pool: LinkPool, ready: () => Promise<unknown>) {
+  constructor(pool: LinkPool, ready: () => Promise<ExecEnvironmentInfo>) {
     this.#pool = pool
     this.#ready = ready
   }
@@ -37,10 +44,10 @@ export class RemoteHttp implements HttpClient {
       throw new InvalidArgumentsError('the request has no http or https URL')
     if (this.#closed) throw new ClosedError('the HTTP client')
     if (request.signal?.aborted) throw new CancelledError('cancelled by the caller', { data: { sent: false } })
-    await unlessAborted(this.#ready(), request.signal)
+    const { capabilities } = await unlessAborted(this.#ready(), request.signal)
     const borrowed = await this.#pool.borrow(request.signal)
     try {
-      return await this.#exchange(borrowed, request, placeOf(request.url))
+      return await this.#exchange(borrowed, request, capabilities?.httpHeaderEnvVars === true)
     } catch (error) {
       if (error instanceof RpcError || error instanceof UnsupportedError) this.#pool.giveBack(borrowed)
       else borrowed.link.drop()
@@ -53,12 +60,13 @@ export class RemoteHttp implements HttpClient {
     this.#closed = true
   }
 
-  async #exchange(borrowed: BorrowedLink, request: HttpRequest, place: string): Promise<HttpResponse> {
+  async #exchange(borrowed: BorrowedLink, request: HttpRequest, variables: boolean): Promise<HttpResponse> {
     const { link } = borrowed
     const { signal } = request
+    const place = placeOf(request.url)
     this.#lastId += 1
     const requestId = `http-${this.#lastId}`
-    const params = paramsOf(request, requestId, link.info?.capabilities?.httpHeaderEnvVars === true)
+    const params = paramsOf(request, requestId, variables)
     const onAbort = () => body.fail(new CancelledError('cancelled by the caller', { data: { sent: true } }))
     const body = new HttpBody({
       place,
@@ -75,7 +83,7 @@ export class RemoteHttp implements HttpClient {
       if (method === EXEC_EVENTS.bodyDelta && memberOf(event, 'requestId') === requestId) body.delta(event)
     }
     const answer = await link.call(EXEC_METHODS.httpRequest, params, signal && { signal }).catch((error: unknown) => {
-      throw exchangeFault(error, place)
+      throw exchangeFault(error, place, request.executorHeaders)
     })
     const response = responseOf(answer, body, place)
     // A short body is whole by now, and its connection with the next exchange.
@@ -85,14 +93,14 @@ export class RemoteHttp implements HttpClient {
   }
 }
 
-async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+async function unlessAborted<T>(wait: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let onAbort = () => {}
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(new CancelledError('cancelled by the caller', { data: { sent: false } }))
     signal?.addEventListener('abort', onAbort, { once: true })
   })
   try {
-    await Promise.race([wait, aborted])
+    return await Promise.race([wait, aborted])
   } finally {
     signal?.removeEventListener('abort', onAbort)
   }
@@ -136,11 +144,15 @@ function responseOf(answer: unknown, body: HttpBody, place: string): HttpRespons
 }
 
 /** The executor's own texts name the whole URL with its query, so they are not passed on. */
-function exchangeFault(error: unknown, place: string): unknown {
+function exchangeFault(error: unknown, place: string, secrets: readonly ExecutorHeader[] = []): unknown {
   if (error instanceof CancelledError) return new CancelledError(error.message, { data: { sent: true } })
   if (!(error instanceof RpcError)) return error
-  if (error.rpcCode === EXEC_CODES.badParams)
-    return new InvalidArgumentsError(`the executor cannot send the request to ${place}`, { place })
+  if (error.rpcCode === EXEC_CODES.badParams) {
+    const variables = secrets.map(({ variable }) => variable)
+    const unset = variables.length === 0 ? '' : `: is ${variables.join(' or ')} not set there?`
+    const data = variables.length === 0 ? {} : { data: { variables } }
+    return new InvalidArgumentsError(`the executor cannot send the request to ${place}${unset}`, { place, ...data })
+  }
   return new TransportClosedError(`the executor cannot reach ${place}, or lost the connection`, {
     sent: true,
     place,

@@ -29,7 +29,8 @@ export function buildHeaders(layers: HeaderLayers): HeaderField[] {
   const fields = new Map<string, HeaderField>()
   const lay = (name: string, value: string | undefined) => {
     if (value === undefined) return
-    if (!isSendable(name, value)) throw new InvalidArgumentsError(`the generated header '${shown(name)}' is invalid`)
+    if (!isSendable(name, value))
+      throw new InvalidArgumentsError(`the generated header '${shownName(name)}' is invalid`)
     fields.set(name.toLowerCase(), [name, value])
   }
   lay('User-Agent', 'reeve')
@@ -63,8 +64,8 @@ export function configuredHeaders(
   const add = (member: string, name: string, value: string) => {
     if (isSendable(name, value)) fields.set(name.toLowerCase(), [name, value])
     else {
-      const text = `MCP server '${label}': header '${shown(name)}' of ${member} can't be sent and is left out`
-      warnings.push(new InvalidArgumentsError(text, { place: `${label} ${member}.${shown(name)}` }))
+      const text = `MCP server '${label}': header '${shownName(name)}' of ${member} can't be sent and is left out`
+      warnings.push(new InvalidArgumentsError(text, { place: `${label} ${member}.${shownName(name)}` }))
     }
   }
   for (const [name, value] of Object.entries(server.httpHeaders)) add('http_headers', name, value)
@@ -105,6 +106,7 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-function shown(name: string): string {
+/** A header's name in an error text. */
+export function shownName(name: string): string {
   return JSON.stringify(name).slice(1, -1).slice(0, 100)
 }

@@ -3,6 +3,7 @@ import type { Environment, HttpClient } from '../../environments/index.js'
 import { ConfigError } from '../../errors.js'
 import type { Transport } from '../../protocol/index.js'
 import { bearerToken, ConfiguredAuth, helperNeedsHost, LayeredAuth } from './configured-auth.js'
+import { executorCredentials } from './executor-headers.js'
 import { configuredHeaders } from './header-fields.js'
 import type { HttpAuth } from './http-auth.js'
 import { NegotiatingTransport } from './negotiating.js'
@@ -26,6 +27,8 @@ export interface OpenHttpOptions {
   readonly spawn?: Environment['spawn']
   /** Where the helper runs. */
   readonly cwd?: string
+  /** Where the server is reached from, when that is not the host: the configured variables are read there. */
+  readonly executor?: Pick<Environment, 'id' | 'info'>
   readonly timers?: Timers
 }
 
@@ -38,26 +41,33 @@ const ENDPOINT_TIME = 5000
  * credential is chosen here, once (reference: connections, 10.1): a bearer variable, else a static `Authorization`, else
  * `auth`.
  *
- * Rejects with `ConfigError` (an unusable URL or bearer variable) or `UnsupportedError` (a headers helper without a
- * host to run it).
+ * Variables of a server that an executor reaches are named to it and never read here.
+ *
+ * Rejects with `ConfigError` (an unusable URL or bearer variable), `UnsupportedError` (a headers helper without a host to
+ * run it, or variables that the executor cannot read) or `EnvironmentError`.
  */
 export async function openHttp(options: OpenHttpOptions): Promise<Transport> {
   const { server, env, label, timers = systemTimers } = options
   const url = usableUrl(server.url, label)
-  const token = bearerToken(server, env, label)
-  const configured = configuredHeaders(server, env, label)
-  const hasOwn = token !== undefined || configured.fields.some(([name]) => name.toLowerCase() === 'authorization')
+  const there = options.executor && (await executorCredentials(server, options.executor, label))
+  const token = there === undefined ? bearerToken(server, env, label) : undefined
+  const here = configuredHeaders(there === undefined ? server : { ...server, envHttpHeaders: {} }, env, label)
+  const executorHeaders = there?.headers ?? []
+  const names = [...here.fields.map(([name]) => name), ...executorHeaders.map(({ name }) => name)]
+  const hasOwn = token !== undefined || names.some((name) => name.toLowerCase() === 'authorization')
+  const warnings = [...here.warnings, ...(there?.warnings ?? [])]
   const operations = new HttpOperations({
     http: options.http,
     auth: credentials(options, token, hasOwn ? undefined : options.auth, timers),
-    configured: configured.fields,
+    configured: here.fields,
+    executorHeaders,
     redirects: options.redirects ?? 'same-origin',
     timers,
   })
   const settings = { operations, url, timers }
-  if (server.type === 'sse') return new SseTransport({ ...settings, warnings: configured.warnings })
+  if (server.type === 'sse') return new SseTransport({ ...settings, warnings })
   return new NegotiatingTransport(
-    new StreamableHttpTransport({ ...settings, warnings: configured.warnings }),
+    new StreamableHttpTransport({ ...settings, warnings }),
     () => new SseTransport({ ...settings, endpointMs: ENDPOINT_TIME }),
   )
 }

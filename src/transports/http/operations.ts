@@ -1,5 +1,6 @@
-import { type HttpClient, type HttpResponse, placeOf } from '../../environments/index.js'
+import { type ExecutorHeader, type HttpClient, type HttpResponse, placeOf } from '../../environments/index.js'
 import { orAborted } from './abortion.js'
+import { replaced, withExecutorHeaders } from './executor-headers.js'
 import { buildHeaders, type HeaderField } from './header-fields.js'
 import type { HttpAuth, HttpOperation } from './http-auth.js'
 import { discard } from './read-body.js'
@@ -32,6 +33,8 @@ export interface HttpOperationsOptions {
   readonly http: HttpClient
   readonly auth: HttpAuth
   readonly configured: readonly HeaderField[]
+  /** Added by the executor that sends; never by the host. */
+  readonly executorHeaders?: readonly ExecutorHeader[]
   readonly redirects: RedirectPolicy
   readonly timers: Timers
 }
@@ -41,7 +44,8 @@ export class HttpOperations {
   readonly #options: HttpOperationsOptions
 
   constructor(options: HttpOperationsOptions) {
-    this.#options = options
+    const names = replaced(options.executorHeaders ?? [])
+    this.#options = { ...options, configured: options.configured.filter(([name]) => !names.has(name.toLowerCase())) }
   }
 
   async perform(outgoing: OutgoingOperation): Promise<Performed> {
@@ -71,8 +75,9 @@ export class HttpOperations {
 
   #send(outgoing: OutgoingOperation, url: string, auth: readonly HeaderField[]): Promise<HttpResponse> {
     const { method, body, signal } = outgoing
-    const headers = buildHeaders({ ...outgoing, configured: this.#options.configured, auth })
-    return this.#options.http.request({ method, url, headers, signal, ...(body !== undefined && { body }) })
+    const fields = buildHeaders({ ...outgoing, configured: this.#options.configured, auth })
+    const headers = withExecutorHeaders(fields, this.#options.executorHeaders ?? [])
+    return this.#options.http.request({ method, url, ...headers, signal, ...(body !== undefined && { body }) })
   }
 
   async #refreshed(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../errors.js'
-import { childEnvironment, UNIX_ALLOWLIST } from './environment.js'
+import { childEnvironment, executorVariables, UNIX_ALLOWLIST } from './environment.js'
 
 const parent = {
   HOME: '/home/u',
@@ -94,5 +94,36 @@ describe('childEnvironment on Windows', () => {
     expect(child.PATH).toBe('D:\\bin')
     expect(Object.keys(child)).not.toContain('Path')
     expect(child.FAKE_API_KEY).toBe('secret')
+  })
+})
+
+describe('executorVariables', () => {
+  const host = { HOME: '/home/me', PATH: '/usr/bin', TOKEN: 'secret', EMPTY: '' }
+
+  it('sends what the configuration names and nothing of the host beside it', () => {
+    const { env, there } = executorVariables(
+      'linux',
+      host,
+      ['TOKEN', { name: 'EMPTY', source: 'local' }, 'NOT_SET', { name: 'THERE', source: 'remote' }],
+      { LEVEL: 'debug', TOKEN: 'literal' },
+    )
+    expect({ ...env }).toEqual({ TOKEN: 'literal', EMPTY: '', LEVEL: 'debug' })
+    expect(there).toEqual(['THERE'])
+  })
+
+  it('never reads here what is to be read there', () => {
+    const { env } = executorVariables('linux', host, [{ name: 'TOKEN', source: 'remote' }], {})
+    expect({ ...env }).toEqual({})
+  })
+
+  it('finds a variable of a Windows host whatever its case, and sends it under the name asked for', () => {
+    const { env } = executorVariables('win32', { Path: 'C:\\bin' }, ['PATH'], {})
+    expect({ ...env }).toEqual({ PATH: 'C:\\bin' })
+  })
+
+  it.each(['', 'A=B', 'A\0'])('refuses the name %j', (name) => {
+    expect(() => executorVariables('linux', {}, [{ name, source: 'remote' }], {})).toThrow(
+      expect.objectContaining({ code: 'invalid_env_var' }),
+    )
   })
 })

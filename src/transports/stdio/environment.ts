@@ -66,6 +66,41 @@ export function childEnvironment(
   return child.toRecord()
 }
 
+/** What a child on an executor gets from here, and which variables it gets there. */
+export interface ExecutorVariables {
+  /** Laid over what the executor gives to every child. */
+  readonly env: Readonly<Record<string, string>>
+  /** Names that are read on the executor. */
+  readonly there: readonly string[]
+}
+
+/**
+ * The part of a remote child's environment that comes from its configuration (reference: connections, 11.1): the names of
+ * `env_vars` with local source (each only if set here), then the literal `env`. Nothing else of the host crosses the
+ * wire: the executor has its own PATH and HOME. `platform` is the host's, whose rule for equal names finds the values.
+ *
+ * Raises `ConfigError` (`invalid_env_var`) as `childEnvironment`.
+ */
+export function executorVariables(
+  platform: NodeJS.Platform,
+  parentEnv: Readonly<Record<string, string | undefined>>,
+  envVars: readonly EnvVar[],
+  env: Readonly<Record<string, string>>,
+): ExecutorVariables {
+  const parent = new Variables(platform === 'win32')
+  for (const [name, value] of Object.entries(parentEnv)) if (value !== undefined) parent.set(name, value)
+  // Whether two names are one is for the executor's system to say.
+  const overlay = new Variables(false)
+  const there = new Set<string>()
+  for (const entry of envVars) {
+    const name = valid(typeof entry === 'string' ? entry : entry.name, 'env_vars')
+    if (typeof entry !== 'string' && entry.source === 'remote') there.add(name)
+    else overlay.copyAs(parent, name)
+  }
+  for (const [name, value] of Object.entries(env)) overlay.set(valid(name, 'env'), validValue(name, value))
+  return { env: overlay.toRecord(), there: [...there] }
+}
+
 function localName(entry: EnvVar): string {
   const { name, source } = typeof entry === 'string' ? { name: entry, source: undefined } : entry
   if (source === 'remote') {
@@ -106,6 +141,11 @@ class Variables {
   copy(from: Variables, name: string): void {
     const found = from.#entries.get(this.#key(name))
     if (found !== undefined) this.set(...found)
+  }
+  /** Under the name that was asked for. */
+  copyAs(from: Variables, name: string): void {
+    const found = from.#entries.get(from.#key(name))
+    if (found !== undefined) this.set(name, found[1])
   }
   /** Without a prototype: a variable may be called `__proto__`. */
   toRecord(): Record<string, string> {

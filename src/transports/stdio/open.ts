@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { StdioServer } from '../../config/index.js'
-import type { Environment } from '../../environments/index.js'
-import { childEnvironment } from './environment.js'
+import type { Environment, SpawnRequest } from '../../environments/index.js'
+import { ConfigError } from '../../errors.js'
+import { childEnvironment, executorVariables } from './environment.js'
 import { secretValues } from './secrets.js'
 import { StdioTransport } from './transport.js'
 
@@ -10,9 +11,9 @@ export interface OpenStdioOptions {
   readonly server: StdioServer
   /** Our own environment, of which the child gets the allowlist and what it asks for. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>
-  /** The operating system of the environment that runs the server, not of whoever asks. */
+  /** The host's operating system. */
   readonly platform: NodeJS.Platform
-  /** Absolute directory of a server that configures none, and the base of a relative one. */
+  /** Absolute directory of a local server that configures none, and the base of a relative one. */
   readonly defaultCwd: string
   /** The server's name for people: the display form of its key. */
   readonly label: string
@@ -25,22 +26,40 @@ export interface OpenStdioOptions {
  * Starts a stdio server and returns its transport, which is not started yet: nothing was sent, and what the server
  * says meanwhile is kept.
  *
- * Raises `ConfigError` (its environment cannot be built), `ProcessFailedError` (it cannot be started), `CancelledError`,
- * `ClosedError`.
+ * Raises `ConfigError` (its environment cannot be built, or a remote one names no working directory),
+ * `InvalidArgumentsError` (the executor cannot be told), `ProcessFailedError` (it cannot be started), `EnvironmentError`,
+ * `CancelledError`, `ClosedError`.
  */
 export async function openStdio(options: OpenStdioOptions): Promise<StdioTransport> {
-  const { environment, server, parentEnv, platform, defaultCwd, label, onstderr, signal } = options
-  const env = childEnvironment(platform, parentEnv, server.envVars, server.env)
+  const { environment, server, label, onstderr, signal } = options
+  const launch = environment.kind === 'local' ? launchHere(options) : launchThere(options)
   const process = await environment.spawn({
     program: server.command,
     args: server.args,
-    env,
-    cwd: workingDirectory(server.cwd, defaultCwd),
+    ...launch,
     label,
     ...(signal && { signal }),
   })
-  const secrets = secretValues(given(server, env))
+  const secrets = secretValues(given(server, launch.env))
   return new StdioTransport(process, { label, secrets, ...(onstderr && { onstderr }) })
+}
+
+type Launch = Pick<SpawnRequest, 'env' | 'cwd' | 'executorVariables'>
+
+function launchHere({ server, parentEnv, platform, defaultCwd }: OpenStdioOptions): Launch {
+  return {
+    env: childEnvironment(platform, parentEnv, server.envVars, server.env),
+    cwd: workingDirectory(server.cwd, defaultCwd),
+  }
+}
+
+/** Program and folder are names of the executor's system; only the environment there can judge them. */
+function launchThere({ server, parentEnv, platform, label }: OpenStdioOptions): Launch {
+  if (server.cwd === undefined) {
+    throw new ConfigError('explicit_cwd', 'executor stdio server requires an explicit cwd', { place: `${label} cwd` })
+  }
+  const { env, there } = executorVariables(platform, parentEnv, server.envVars, server.env)
+  return { env, cwd: server.cwd, ...(there.length > 0 && { executorVariables: there }) }
 }
 
 /** What the configuration gave to this server, without what every child gets. */

@@ -41,7 +41,8 @@ type State =
 /**
  * MCP over the pipes of a process in any environment (reference: connections, 9): one JSON message a line. Whatever else
  * comes over stdout is a warning; only a line over the limit, the end of the process, or a closed stdin end the
- * transport. How the process ended is told by `onclose` with a `ProcessFailedError`.
+ * transport. How the process ended is told by `onclose` with a `ProcessFailedError`, or with the reason why its
+ * environment gave it up.
  */
 export class StdioTransport implements Transport {
   onmessage: ((message: JsonRpcMessage, on: ReceivedOn) => void) | undefined
@@ -157,7 +158,7 @@ export class StdioTransport implements Transport {
     this.#stderr.end()
     if (this.#state.is !== 'open') return
     this.#stdout.end()
-    this.#fail(serverExitError(this.#who, exit, this.#stderr.lines))
+    this.#fail(exit.failure ?? serverExitError(this.#who, exit, this.#stderr.lines))
   }
 
   /** A server that is about to end tells more by its exit than by its closed stdin. */
