@@ -4,6 +4,7 @@ import type { JsonObject } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
 import { LEGACY_FORM, MODERN_FORM } from './bridge/index.js'
 import type { ClientSide } from './relay/client-side.js'
+import { keepingRoots, namingEnvironments } from './relay/environment-questions.js'
 import {
   capabilitiesOf,
   type Introduction,
@@ -63,17 +64,22 @@ export type RelayOpener<Ears extends ThreadEars> = (
 /** For a legacy client. A server may be told of tasks in both eras' ways: this side makes one of the other. */
 export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears) => {
   let relay: Relay | undefined
+  const ask = asSeen(options, ears.onRequest)
   const asked: ServerRequestHandler = async (request, signal) => {
     const { key, origin, params } = request
     const tasks = relay?.tasks
     const told = tasks && params ? { ...request, params: tasks.told(request, params) } : request
-    const answer = await (origin instanceof LocalTask ? origin.ask(told, signal) : ears.onRequest(told, signal))
+    const answer = await (origin instanceof LocalTask ? origin.ask(told, signal) : ask(told, signal))
     return tasks ? mapRelatedTask(answer, (name) => rawTaskId(tasks.names, key, name)) : answer
   }
   const side: ClientSide = {
     era: 'legacy',
     form: LEGACY_FORM,
-    tasks: (host) => new LegacyClientTasks(host, ears.onRequest),
+    tasks: (host) =>
+      new LegacyClientTasks(
+        host,
+        keepingRoots(ask, () => host.thread),
+      ),
   }
   const capabilities = withTasksExtension(profile.capabilities)
   const opening = openRelay(options, { ...profile, capabilities }, side, { ...ears, onRequest: asked })
@@ -85,9 +91,15 @@ export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears)
 
 /** For a modern client, whose requests find by `ears` what servers ask them. */
 export const openModernRelay: RelayOpener<ThreadEars & { readonly track: CallTracker }> = (options, profile, ears) => {
-  const { track, onRequest, onEvent } = ears
+  const { track, onEvent } = ears
+  const onRequest = asSeen(options, ears.onRequest)
   const tasks = (host: TaskHost) => new ModernClientTasks(host, profile.capabilities, track)
   return openRelay(options, profile, { era: 'modern', form: MODERN_FORM, tasks }, { onRequest, onEvent })
+}
+
+/** One server in the gateway's place asks in its own words; of several, a client hears where the one that asks stands. */
+function asSeen({ transparent }: FrontOptions, ask: ServerRequestHandler): ServerRequestHandler {
+  return transparent === undefined ? namingEnvironments(ask) : ask
 }
 
 /** Starts the thread of one client and gives what answers for it. */
@@ -98,6 +110,8 @@ async function openRelay(
   ears: ThreadEars,
 ): Promise<Relay> {
   const { startThread, transparent, isolate, principal, onWarning } = options
+  let started: Thread | undefined
+  const onRequest = keepingRoots(ears.onRequest, () => started)
   const thread = await startThread({
     client: profile,
     naming: 'readable',
@@ -105,7 +119,9 @@ async function openRelay(
     sharing: isolate === true ? 'isolated' : 'shared',
     ...(principal !== undefined && { principal }),
     ...ears,
+    onRequest,
   })
+  started = thread
   if (transparent === undefined) return new MergedRelay(thread, side)
   return new TransparentRelay(thread, transparent, side, (error) => onWarning(asError(error)))
 }

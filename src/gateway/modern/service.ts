@@ -4,6 +4,7 @@ import { Bridge, type Conversation, errorIn, LiveCall, type WaitingClient } from
 import { ALL_REVISIONS } from '../eras.js'
 import type { FrontOptions } from '../front.js'
 import { progressToken } from '../relay/call-options.js'
+import { isElsewhere } from '../relay/environment-roots.js'
 import { toRpcError } from '../relay/errors.js'
 import { profileOf } from '../relay/handshake.js'
 import { isLogLevel } from '../relay/logging.js'
@@ -183,7 +184,9 @@ function relayOptions(request: ModernRequest, thread: ModernThread, call: LiveCa
     signal: call.signal,
     origin: call,
     inputRequired: 'return',
+    mediates: (key) => key.environment !== null || isElsewhere(thread.thread, key),
     ...(logLevel !== undefined && { logLevel }),
+    ...(request.isOfMany && { hearer: call }),
     ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),
     onBound: async (key, tool) => {
       if (tool !== undefined) request.checkParameters?.(tool.inputSchema, request.params.arguments)

@@ -6,6 +6,7 @@ import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
 import type { Collected, OwnedItem } from './collect.js'
 import { qualifyPromptResult } from './content.js'
+import { markItem } from './environment-marks.js'
 import { MergedListing } from './listing.js'
 import { invalidParams, optionalObject, requiredText } from './params.js'
 import { callOptionsOf, type RelayOptions } from './relay-options.js'
@@ -47,7 +48,7 @@ export class PromptsRelay {
         ...(given && { arguments: given }),
         ...(meta && { _meta: meta }),
       },
-      { ...furtherParams(params, ['name', 'arguments']), ...callOptionsOf(options) },
+      { ...furtherParams(params, ['name', 'arguments']), ...callOptionsOf(options, key) },
     )
     return this.#form.relayed(serverEra(this.#thread, key), 'prompts/get', qualifyPromptResult(key, result))
   }
@@ -76,5 +77,5 @@ export class PromptsRelay {
 
 function present({ key, item }: OwnedItem): { name: string; wire: JsonObject } {
   const name = readableName(key, String(item.name))
-  return { name, wire: { ...item, name } }
+  return { name, wire: { ...markItem(key, item), name } }
 }

@@ -9,9 +9,17 @@ export interface RelayOptions extends CallOptions {
    * it throws is the answer.
    */
   readonly onBound?: (key: ServerKey, tool?: JsonObject) => Promise<void>
+  /**
+   * Whether this side has a part in what the server asks: then its questions come as questions, and not in a result that
+   * is handed to the client as it is.
+   */
+  readonly mediates?: (key: ServerKey) => boolean
 }
 
-/** Without what is the gateway's own. */
-export function callOptionsOf({ onBound: _, ...options }: RelayOptions): CallOptions {
-  return options
+/** Without what is the gateway's own; `key` is the server that the request goes to. */
+export function callOptionsOf(
+  { onBound: _, mediates, ...options }: RelayOptions,
+  key: ServerKey | undefined = undefined,
+): CallOptions {
+  return key !== undefined && mediates?.(key) === true ? { ...options, inputRequired: 'answer' } : options
 }

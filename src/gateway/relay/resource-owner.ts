@@ -1,44 +1,86 @@
-import { keyText, type ServerKey, sameKey } from '../../identity/index.js'
+import { displayKey, keyText, type ServerKey, sameKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { CallOptions, Thread } from '../../threads/index.js'
 import { type OwnedUri, parseUri, qualifyUri } from '../uris.js'
 import type { Collected } from './collect.js'
+import { executionEnvironment } from './environment-roots.js'
 import type { MergedListing } from './listing.js'
 import { invalidParams, isObject } from './params.js'
 
+type Servers = Pick<Thread, 'servers'>
+
+/** A resource as a client names it. */
+export interface NamedResource {
+  readonly uri: string
+  /** The environment that the request names; absent when it names none, null for a thread-wide server. */
+  readonly environment?: string | null | undefined
+}
+
 /**
  * Whose a URI is. A qualified one says it. A raw one, from a client that knows it from elsewhere, counts when exactly one
- * server can be meant: the only one that lists it, or the only one that has resources. Otherwise nothing is guessed.
+ * server can be meant: the only one that lists it, or the only one that has resources, in the environment that the request
+ * names if it names one. Otherwise nothing is guessed.
  *
- * @throws RpcError -32602 with the qualified choices in `data.choices`.
+ * @throws RpcError -32602 with the qualified choices in `data.choices`, or for an environment that contradicts the URI.
  */
 export async function ownerOf(
-  uri: string,
-  thread: Thread,
+  named: NamedResource,
+  thread: Servers,
   resources: MergedListing,
   options: CallOptions,
 ): Promise<OwnedUri> {
+  const { uri, environment } = named
   const qualified = parseUri(uri)
   const known = thread.servers().map((row) => row.key)
-  if (qualified !== undefined && known.some((key) => sameKey(key, qualified.key))) return qualified
-  const candidates = await candidatesFor(uri, thread, resources, options)
+  if (qualified !== undefined && known.some((key) => sameKey(key, qualified.key))) {
+    requireEnvironment(thread, qualified.key, environment)
+    return qualified
+  }
+  const candidates = await candidatesFor(named, thread, resources, options)
   const [only] = candidates
   if (only !== undefined && candidates.length === 1) return { key: only, uri }
   throw only === undefined || qualified !== undefined ? unknown(uri) : ambiguous(uri, candidates)
 }
 
+/**
+ * Refuses a server that is not of the environment that a request names. A thread-wide server is of none, and answers to
+ * the one that it runs in, too (reference: tool-calls, 9.2).
+ *
+ * @throws RpcError -32602
+ */
+export function requireEnvironment(thread: Servers, key: ServerKey, environment: string | null | undefined): void {
+  if (isOf(thread, key, environment)) return
+  throw invalidParams(`${displayKey(key)} is not of the environment that '_meta' names`, {
+    code: 'unknown_server',
+    server: key.name,
+    environment_id: key.environment,
+  })
+}
+
+function isOf(thread: Servers, key: ServerKey, environment: string | null | undefined): boolean {
+  if (environment === undefined || key.environment === environment) return true
+  return key.environment === null && executionEnvironment(thread, key) === environment
+}
+
 async function candidatesFor(
-  uri: string,
-  thread: Thread,
+  { uri, environment }: NamedResource,
+  thread: Servers,
   resources: MergedListing,
   options: CallOptions,
 ): Promise<readonly ServerKey[]> {
-  const listing = listedBy(await resources.known(options), uri)
+  const inPlace = (keys: readonly ServerKey[]) => narrowed(thread, keys, environment)
+  const listing = inPlace(listedBy(await resources.known(options), uri))
   if (listing.length > 0) return listing
-  const having = havingResources(thread)
+  const having = inPlace(havingResources(thread))
   if (having.length === 1) return having
-  const listingNow = listedBy(await resources.fresh(options), uri)
-  return listingNow.length > 0 ? listingNow : havingResources(thread)
+  const listingNow = inPlace(listedBy(await resources.fresh(options), uri))
+  return listingNow.length > 0 ? listingNow : inPlace(havingResources(thread))
+}
+
+/** Servers that the environment contributed come before thread-wide ones that only run there. */
+function narrowed(thread: Servers, keys: readonly ServerKey[], environment: string | null | undefined): ServerKey[] {
+  const owned = keys.filter((key) => environment === undefined || key.environment === environment)
+  return owned.length > 0 ? owned : keys.filter((key) => isOf(thread, key, environment))
 }
 
 function listedBy({ items }: Collected, uri: string): ServerKey[] {
@@ -46,7 +88,7 @@ function listedBy({ items }: Collected, uri: string): ServerKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()]
 }
 
-function havingResources(thread: Thread): ServerKey[] {
+function havingResources(thread: Servers): ServerKey[] {
   return thread
     .servers()
     .filter(({ capabilities }) => isObject(capabilities?.resources))

@@ -7,6 +7,7 @@ import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
 import type { OwnedItem } from './collect.js'
 import { qualifyContents, qualifyMember } from './content.js'
+import { markParams, markResource, namedEnvironment, withoutMark } from './environment-marks.js'
 import { MergedListing } from './listing.js'
 import { isObject, optionalObject, requiredText } from './params.js'
 import { callOptionsOf, type RelayOptions } from './relay-options.js'
@@ -39,12 +40,13 @@ export class ResourcesRelay {
     return this.#templates.list(params, options)
   }
 
-  async read(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
-    const owned = await this.#owned(params, options)
+  async read(asked: JsonObject, options: RelayOptions): Promise<JsonObject> {
+    const owned = await this.#owned(asked, options)
+    const params = withoutMark(asked)
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const at = { ...selectorOf(owned), ...(meta && { _meta: meta }) }
     await options.onBound?.(owned.key)
-    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options) }
+    const more = { ...furtherParams(params, ['uri']), ...callOptionsOf(options, owned.key) }
     const result = await this.#thread.resources.read(at, more)
     const era = serverEra(this.#thread, owned.key)
     return this.#form.relayed(era, 'resources/read', qualifyContents(owned.key, result))
@@ -68,20 +70,20 @@ export class ResourcesRelay {
     return {}
   }
 
-  /** The server and its own URI, of a reference that a client gave. */
-  ownerOf(uri: string, options: CallOptions): Promise<OwnedUri> {
-    return ownerOf(uri, this.#thread, this.#resources, options)
+  /** The server and its own URI, of a reference that a client gave; `environment`: the one that it named beside. */
+  ownerOf(uri: string, options: CallOptions, environment?: string | null): Promise<OwnedUri> {
+    return ownerOf({ uri, environment }, this.#thread, this.#resources, options)
   }
 
   /** `notifications/resources/updated` as this client knows the resource. */
   updated(key: ServerKey, params: JsonObject): JsonObject {
     if (typeof params.uri !== 'string') return params
     const qualified = qualifyUri(key, params.uri)
-    return { ...params, uri: this.#subscribedAs.get(qualified) ?? qualified }
+    return { ...markParams(key, params), uri: this.#subscribedAs.get(qualified) ?? qualified }
   }
 
   #owned(params: JsonObject, options: CallOptions): Promise<OwnedUri> {
-    return this.ownerOf(requiredText(params, 'uri'), options)
+    return this.ownerOf(requiredText(params, 'uri'), options, namedEnvironment(params))
   }
 }
 
@@ -91,6 +93,6 @@ function selectorOf({ key, uri }: OwnedUri): ServerSelector & { uri: string } {
 
 function present({ key, item }: OwnedItem, member: 'uri' | 'uriTemplate'): { name: string; wire: JsonObject } {
   const qualified = qualifyMember(key, item, member)
-  const wire = isObject(qualified) ? qualified : item
+  const wire = markResource(key, isObject(qualified) ? qualified : item)
   return { name: String(wire[member]), wire }
 }

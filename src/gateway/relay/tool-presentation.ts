@@ -3,6 +3,7 @@ import type { JsonObject } from '../../protocol/index.js'
 import type { StepTool, Thread } from '../../threads/index.js'
 import { qualifiedTasks, type TaskNames, unchangedTasks } from '../tasks/index.js'
 import { qualifyToolApp, qualifyToolResult } from './content.js'
+import { markItem } from './environment-marks.js'
 
 /** How a client sees tools and what they give. */
 export interface ToolPresentation {
@@ -16,7 +17,7 @@ export interface ToolPresentation {
 /** Several servers behind one: names and URIs tell whose they are. */
 export const QUALIFIED: ToolPresentation = Object.freeze({
   name: ({ flat }: StepTool) => flat,
-  definition: qualifyToolApp,
+  definition: (key: ServerKey, definition: JsonObject) => markItem(key, qualifyToolApp(key, definition)),
   result: qualifyToolResult,
   taskNames: qualifiedTasks,
 })

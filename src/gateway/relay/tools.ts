@@ -80,7 +80,7 @@ export class ToolsRelay {
         options,
         send: (task, over) => {
           const further = task === undefined ? call.params : { ...call.params, task }
-          const sent = { ...callOptionsOf(options), ...over, ...call, ...(further && { params: further }) }
+          const sent = { ...callOptionsOf(options, key), ...over, ...call, ...(further && { params: further }) }
           return step.callFlat(flat, params.arguments, sent)
         },
       })

@@ -77,7 +77,7 @@ export class TransparentRelay implements Relay {
   }
 
   async #forward(method: string, params: JsonObject, options: RelayOptions): Promise<JsonObject> {
-    const { params: further, ...requestOptions } = callOptionsOf(options)
+    const { params: further, ...requestOptions } = callOptionsOf(options, this.#key)
     const { _meta, ...rest } = params
     const meta = outgoingMeta(optionalObject(params, '_meta'))
     const { client } = await this.thread.client(this.#selector, options)
