@@ -27,7 +27,10 @@ export function optionalSelector(name: string | undefined, options: EnvironmentO
  */
 export function selectKey(keys: readonly ServerKey[], selector: ServerSelector): ServerKey {
   try {
-    return selectServer(keys, selector)
+    return selectServer(
+      keys.map((key) => ({ key })),
+      selector,
+    )
   } catch (error) {
     if (!(error instanceof UnknownServerError) || error.key === undefined) throw error
     const suggestion = nearest(

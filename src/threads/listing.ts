@@ -7,17 +7,16 @@ import {
   listAllPages,
   type ReadyClient,
 } from '../connections/index.js'
-import { ProtocolViolationError, RpcError } from '../errors.js'
+import { OperationTimeoutError, ProtocolViolationError, RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, type JsonValue, RPC } from '../protocol/index.js'
 import { narrowestHint, readCacheHint } from './cache-hint.js'
-import { selectServer } from './select.js'
 import type { CallOptions, Listing, ListPage, ServerSelector } from './types.js'
 
 /** What a listing needs of its thread. */
 export interface ListingHost {
   readonly manager: ConnectionManager
-  keys(): readonly ServerKey[]
+  select(selector: ServerSelector): ServerKey
 }
 
 /** One kind of thing that servers list, with the capability that says they do. */
@@ -53,16 +52,20 @@ async function onePage(
   selector: ServerSelector & { readonly cursor?: string },
   options: CallOptions,
 ): Promise<ListPage> {
-  const key = selectServer(host.keys(), selector)
+  const key = host.select(selector)
   const client = await host.manager.ready(key, options.signal)
   const params: JsonObject = selector.cursor === undefined ? {} : { cursor: selector.cursor }
-  const result = await orNone(list, client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options }))
-  const items = objectsOf(key, list, result[list.member])
+  const answer = client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options })
+  return pageOf(key, list, await orNone(list, answer))
+}
+
+/** @throws ProtocolViolationError the result has no items */
+export function pageOf(key: ServerKey, list: ListMethod, result: JsonObject): ListPage {
   const next = result.nextCursor
   const cacheHint = readCacheHint(result)
   return {
     key,
-    items,
+    items: objectsOf(key, list, result[list.member]),
     ...(typeof next === 'string' && next !== '' && { nextCursor: next }),
     ...(cacheHint && { cacheHint }),
   }
@@ -92,28 +95,41 @@ async function ofServer(
   { list, capability, cached }: ListKind,
   options: CallOptions,
 ): Promise<Omit<ListPage, 'key'> | undefined> {
-  if (client !== undefined) return hasCapability(client, capability) ? live(key, client, list, options) : undefined
+  if (client !== undefined) {
+    return hasCapability(client, capability) ? allPages(key, client, list, { signal: options.signal }) : undefined
+  }
   if (inventory?.[cached] !== undefined) return { items: inventory[cached] }
   if (error !== undefined) throw error
   return undefined
 }
 
-async function live(
+/**
+ * All pages of one server, in 30 s at the most.
+ *
+ * @throws OperationTimeoutError, and as `listAllPages`
+ */
+export async function allPages(
   key: ServerKey,
   client: ReadyClient,
   list: ListMethod,
-  { signal }: CallOptions,
+  { signal, ...options }: Omit<CallOptions, 'timeoutMs' | 'signal' | 'params'> & { signal: AbortSignal | undefined },
 ): Promise<Omit<ListPage, 'key'>> {
   const bound = AbortSignal.timeout(PAGINATION_TIMEOUT)
   const both = signal === undefined ? bound : AbortSignal.any([signal, bound])
   const hints: (CacheHint | undefined)[] = []
-  const { items } = await listAllPages(async (method, params) => {
-    const result = await orNone(list, client.request(method, params, { signal: both }))
+  const send = async (method: string, params: JsonObject): Promise<JsonObject> => {
+    const result = await orNone(list, client.request(method, params, { ...options, signal: both }))
     hints.push(readCacheHint(result))
     return result
-  }, list)
-  const known = hints.some((hint) => hint !== undefined)
-  return { items: objectsOf(key, list, items), ...(known && { cacheHint: narrowestHint(hints) }) }
+  }
+  try {
+    const { items } = await listAllPages(send, list)
+    const known = hints.some((hint) => hint !== undefined)
+    return { items: objectsOf(key, list, items), ...(known && { cacheHint: narrowestHint(hints) }) }
+  } catch (error) {
+    const isLate = bound.aborted && signal?.aborted !== true
+    throw isLate ? new OperationTimeoutError(list.method, PAGINATION_TIMEOUT, key) : error
+  }
 }
 
 /** Servers that have resources often have no templates, and say so with method-not-found. */

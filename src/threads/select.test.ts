@@ -3,11 +3,11 @@ import { serverKey } from '../identity/index.js'
 import { selectServer } from './select.js'
 
 const keys = [
-  serverKey('notes', 'a'),
-  serverKey('notes', 'b'),
-  serverKey('web', 'a'),
-  serverKey('files'),
-  serverKey('files', 'a'),
+  { key: serverKey('notes', 'a'), runsIn: 'a' },
+  { key: serverKey('notes', 'b'), runsIn: 'b' },
+  { key: serverKey('web', 'a'), runsIn: 'a' },
+  { key: serverKey('files'), runsIn: 'local' },
+  { key: serverKey('files', 'a'), runsIn: 'a' },
 ]
 
 describe('selecting a server', () => {
@@ -18,7 +18,15 @@ describe('selecting a server', () => {
     expect(() => selectServer(keys, { server: 'notes', environment: '' })).toThrow(
       "unknown MCP server 'notes (environment )'",
     )
-    expect(() => selectServer(keys, { server: 'files', environment: 'local' })).toThrow('(environment local)')
+    expect(() => selectServer(keys, { server: 'files', environment: 'b' })).toThrow('(environment b)')
+  })
+
+  it('takes the thread-wide server that runs in the environment named, unless one belongs to it', () => {
+    expect(selectServer(keys, { server: 'files', environment: 'local' })).toEqual(serverKey('files'))
+    expect(selectServer(keys, { server: 'files', environment: 'a' })).toEqual(serverKey('files', 'a'))
+    const placed = [{ key: serverKey('web'), runsIn: 'b' }]
+    expect(selectServer(placed, { server: 'web', environment: 'b' })).toEqual(serverKey('web'))
+    expect(() => selectServer(placed, { server: 'web', environment: 'local' })).toThrow('(environment local)')
   })
 
   it('takes the thread-wide server, else the only owner, when only a name is given', () => {

@@ -4,6 +4,7 @@ import { type NamingStrategy, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import { approve } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
+import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta } from './meta.js'
 import { type Offered, type OfferOptions, offer } from './offered.js'
 import type {
@@ -24,33 +25,49 @@ export interface StepHost {
   readonly multiEnvironment: boolean
   readonly appTools: boolean
   readonly onApproval: ThreadOptions['onApproval']
+  readonly functions: FunctionHost
 }
 
-/** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
-export function takeStep(servers: readonly CapturedServer[], host: StepHost): Step {
+/**
+ * Freezes what was captured into a step: names, and for each tool the one call that it stands for. `selected` are the
+ * environments that were selected when it was captured.
+ */
+export function takeStep(servers: readonly CapturedServer[], selected: readonly string[], host: StepHost): Step {
   const options: OfferOptions = host
   const offered = offer(
     servers.map(({ key, tools, live, inventory }) => ({ key, tools, live, instructions: inventory?.instructions })),
     options,
   )
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
-  return new FrozenStep(offered, hint, new ServerKeyMap(servers.map((server) => [server.key, server])), host)
+  const functions = new ResourceFunctions(servers, selected, host.functions)
+  const byKey = new ServerKeyMap(servers.map((server) => [server.key, server]))
+  return new FrozenStep(offered, hint, functions, byKey, host)
 }
 
 class FrozenStep implements Step {
   readonly namespaces: readonly Namespace[]
   readonly tools: readonly StepTool[]
   readonly cacheHint: CacheHint
+  readonly functions: readonly FunctionTool[]
+  readonly #functions: ResourceFunctions
   readonly #byFlat = new Map<string, StepTool>()
   readonly #byPair = new Map<string, StepTool>()
   readonly #servers: ServerKeyMap<CapturedServer>
   readonly #host: StepHost
 
-  constructor(offered: Offered, cacheHint: CacheHint, servers: ServerKeyMap<CapturedServer>, host: StepHost) {
+  constructor(
+    offered: Offered,
+    cacheHint: CacheHint,
+    functions: ResourceFunctions,
+    servers: ServerKeyMap<CapturedServer>,
+    host: StepHost,
+  ) {
     const { namespaces, tools } = offered
     this.namespaces = namespaces
     this.tools = tools
     this.cacheHint = cacheHint
+    this.functions = functions.tools
+    this.#functions = functions
     this.#servers = servers
     this.#host = host
     for (const tool of tools) {
@@ -60,10 +77,8 @@ class FrozenStep implements Step {
     Object.freeze(this)
   }
 
-  readonly functions: readonly FunctionTool[] = []
-
-  async callFunction(name: string): Promise<FunctionOutput> {
-    throw new UnsupportedCallError('', name)
+  callFunction(name: string, args: JsonValue | undefined, options: CallOptions = {}): Promise<FunctionOutput> {
+    return this.#functions.call(name, args, options)
   }
 
   async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {

@@ -15,9 +15,10 @@ import { ClosedError, ReeveError, ToolDisabledError, UnsupportedError } from '..
 import { codexNaming, readableNaming, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approve } from './approval.js'
+import { LeftOut } from './functions/left-out.js'
 import { hasCapability, type ListingHost } from './listing.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
-import { selectServer } from './select.js'
+import { type Addressable, selectServer } from './select.js'
 import { payloadOf, type StepHost, takeStep } from './step.js'
 import type {
   CallOptions,
@@ -63,6 +64,12 @@ export class RuntimeThread implements Thread {
       multiEnvironment: host.multiEnvironment,
       appTools: options.appTools ?? false,
       onApproval: options.onApproval,
+      functions: {
+        multiEnvironment: host.multiEnvironment,
+        soleOwners: options.soleOwners ?? false,
+        ready: (key, signal) => this.#manager.ready(key, signal),
+        leftOut: new LeftOut((event) => options.onEvent?.(event)),
+      },
     }
     this.#manager = new ConnectionManager({
       pool: host.pool,
@@ -77,7 +84,7 @@ export class RuntimeThread implements Thread {
       ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       ...(options.onRequest && { onRequest: options.onRequest }),
     })
-    const listings: ListingHost = { manager: this.#manager, keys: () => this.#keys() }
+    const listings: ListingHost = { manager: this.#manager, select: (selector) => this.#select(selector) }
     const client: ClientOf = (selector, callOptions) => this.client(selector, callOptions)
     this.resources = resourcesOf(listings, client)
     this.prompts = promptsOf(listings, client)
@@ -86,8 +93,7 @@ export class RuntimeThread implements Thread {
   /** Publishes the servers, as far as this thread is meant for them; again after every change of configuration. */
   publish(servers: readonly EffectiveServer[]): void {
     const { only } = this.#options
-    const keys = servers.map(({ key }) => key)
-    const wanted = only?.map((selector) => selectServer(keys, selector))
+    const wanted = only?.map((selector) => selectServer(servers.map(addressable), selector))
     this.#servers =
       wanted === undefined ? servers : servers.filter(({ key }) => wanted.some((other) => sameKey(key, other)))
     this.#manager.replace(this.#servers)
@@ -100,7 +106,12 @@ export class RuntimeThread implements Thread {
 
   async step(options: Parameters<Thread['step']>[0] = {}): Promise<Step> {
     this.#refuseWhenClosed()
-    return takeStep(await this.#manager.capture(options), this.#step)
+    const servers = await this.#manager.capture(options)
+    return takeStep(
+      servers,
+      this.environments.map(({ id }) => id),
+      this.#step,
+    )
   }
 
   async callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
@@ -187,13 +198,9 @@ export class RuntimeThread implements Thread {
     return this.close()
   }
 
-  #keys(): readonly ServerKey[] {
-    this.#refuseWhenClosed()
-    return this.#servers.map(({ key }) => key)
-  }
-
   #select(selector: ServerSelector): ServerKey {
-    return selectServer(this.#keys(), selector)
+    this.#refuseWhenClosed()
+    return selectServer(this.#servers.map(addressable), selector)
   }
 
   #heard(event: ConnectionEvent): void {
@@ -233,6 +240,10 @@ export class RuntimeThread implements Thread {
   #refuseWhenClosed(): void {
     if (this.#closed !== undefined) throw new ClosedError('the thread')
   }
+}
+
+function addressable({ key, config }: EffectiveServer): Addressable {
+  return { key, runsIn: config.environmentId }
 }
 
 /** Whoever runs this process. */

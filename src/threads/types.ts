@@ -154,6 +154,8 @@ export interface FunctionTool {
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject
+  /** Arguments may leave out what the schema does not require. */
+  readonly strict: false
 }
 
 /** A function's answer. Failures are answers too: what the model is told, and in `error` what it was. */
@@ -179,6 +181,11 @@ export interface ThreadOptions {
   readonly capabilityRoots?: readonly CapabilityRoot[]
   /** What servers are told about this client. Absent: Reeve itself, with no capability that nobody here would answer. */
   readonly client?: Partial<ClientProfile>
+  /**
+   * Whether the resource functions take a scoped server by its name alone, while several environments are selected, where
+   * only one of them has it. Default false, as in the reference: they ask for `environment_id` (known-quirks, row 6).
+   */
+  readonly soleOwners?: boolean
   /** Default `codex`. */
   readonly naming?: 'codex' | 'readable'
   /** Also offer tools that are meant for apps, for a client that does its own filtering. Default false. */

@@ -114,8 +114,14 @@ describe('a thread', () => {
       'direct',
     )
     await expect(thread.callTool({ server: 'notes', tool: 'unlisted' })).rejects.toMatchObject({ code: 'rpc_error' })
-    await expect(thread.callTool({ server: 'notes', environment: 'local', tool: 'echo' })).rejects.toThrow(
-      "unknown MCP server 'notes (environment local)'",
+    // Where it runs names it too (reference: known-quirks, row 7).
+    expect(
+      text(
+        await thread.callTool({ server: 'notes', environment: 'local', tool: 'echo', arguments: { message: 'here' } }),
+      ),
+    ).toBe('here')
+    await expect(thread.callTool({ server: 'notes', environment: 'elsewhere', tool: 'echo' })).rejects.toThrow(
+      "unknown MCP server 'notes (environment elsewhere)'",
     )
   })
 
