@@ -39,25 +39,68 @@ describe('requests take turns', () => {
 })
 
 describe('log messages of a modern server over stdio', () => {
-  it('are for the one session that has calls out, else for all', () => {
+  const shared = () => {
     const attribution = of('stdio')
     attribution.agreed('modern')
     const routes = new Routes(serverKey('s'), attribution, new ManualTimers(), async () => {})
     const [a, b] = [new RecordingRoute(), new RecordingRoute()]
     for (const route of [a, b]) routes.join(route)
-    const say = (data: string) =>
-      routes.notify({ method: 'notifications/message', params: { level: 'info', data }, caller: undefined })
-    const calls = [routes.turns.take(a), routes.turns.take(a)]
-    say('a alone')
-    const other = routes.turns.take(b)
-    say('anybody')
-    for (const turn of [...calls, other]) turn?.done()
-    say('nobody')
-    const heard = ({ news }: RecordingRoute) =>
-      news.flatMap((one) => (one.type === 'notification' ? [one.notification.params?.data] : []))
-    expect([heard(a), heard(b)]).toEqual([
-      ['a alone', 'anybody', 'nobody'],
-      ['anybody', 'nobody'],
+    const take = (route: RecordingRoute, logLevel?: string, origin?: unknown) =>
+      routes.turns.take(routes.senderOf(route, { logLevel, origin }))
+    const say = (data: string, level = 'info') =>
+      routes.notify({ method: 'notifications/message', params: { level, data }, caller: undefined })
+    const heard = () =>
+      [a, b].map(({ news }) =>
+        news.flatMap((one) =>
+          one.type === 'notification' ? [[one.notification.params?.data, one.notification.origin]] : [],
+        ),
+      )
+    return { routes, a, b, take, say, heard }
+  }
+
+  it('are for the one session that has calls out, and after the last of them for it still', () => {
+    const { a, b, take, say, heard } = shared()
+    const calls = [take(a, 'info', 1), take(a, 'info', 2)]
+    say('during')
+    expect(take(b)).toBeUndefined()
+    for (const turn of calls) turn?.done()
+    say('after')
+    const next = take(b, 'info', 3)
+    say('during the next')
+    next?.done()
+    expect([take(a), take(b)].includes(undefined)).toBe(false)
+    expect(heard()).toEqual([
+      [
+        ['during', 2],
+        ['after', 2],
+      ],
+      [['during the next', 3]],
     ])
+  })
+
+  it('go to a call that asked for their level, of several of one session', () => {
+    const { a, take, say, heard } = shared()
+    take(a, 'debug', 'all of it')
+    take(a, 'error', 'errors')
+    say('small', 'debug')
+    say('big', 'critical')
+    expect(heard()[0]).toEqual([
+      ['small', 'all of it'],
+      ['big', 'errors'],
+    ])
+  })
+
+  it('are for nobody when the session that they are for has left', () => {
+    const { routes, a, take, say, heard } = shared()
+    take(a, 'info')
+    routes.leave(a)
+    say('too late')
+    expect(heard()).toEqual([[], []])
+  })
+
+  it('that no call can have caused are for all', () => {
+    const { say, heard } = shared()
+    say('hello')
+    expect(heard()).toEqual([[['hello', undefined]], [['hello', undefined]]])
   })
 })

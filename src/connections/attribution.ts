@@ -33,11 +33,19 @@ export class Attribution {
   }
 
   /**
-   * Requests have to take turns: a question could be taken for another's. Servers of the modern era ask in their
-   * results, and what else they send is tagged.
+   * All requests have to take turns: a question could be taken for another's. Servers of the modern era ask in their
+   * results.
    */
   get exclusive(): boolean {
     return this.#askable && !this.onWire
+  }
+
+  /**
+   * A line of the log does not say which request it belongs to: those that asked for one are told apart by turns. A
+   * server of the modern era logs for requests alone, and only for those that asked (specification 2026-07-28, logging).
+   */
+  get logsByTurns(): boolean {
+    return !this.#hasStreams && !this.#legacy
   }
 
   agreed(era: Era): void {

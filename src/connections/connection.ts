@@ -14,7 +14,7 @@ import { type InventoryPart, type ListingContext, listingFailed } from './invent
 import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
-import { type OperationHost, runOperation } from './operation.js'
+import { type OperationHost, type OperationOptions, runOperation } from './operation.js'
 import { type Debounce, Relister } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
@@ -45,6 +45,9 @@ export interface ConnectionOptions {
   /** From 0 up to 1; for the jitter of restarts. */
   readonly random?: () => number
 }
+
+/** A caller's options, and how it is sent. */
+type SentOptions = OperationOptions & Pick<RequestOptions, 'origin'>
 
 /** Milliseconds that a request which was given up may keep the line waiting for a server that does not answer. */
 const QUIET_PATIENCE = 10_000
@@ -140,7 +143,7 @@ export class Connection {
     route: ConnectionRoute,
     method: string,
     params: JsonObject | undefined,
-    { origin, ...given }: RequestOptions = {},
+    { origin, ...given }: SentOptions = {},
   ): Promise<JsonObject> {
     const options = this.#levelled(route, given)
     const send = async (sentMethod: string, sent: JsonObject | undefined) => {
@@ -157,7 +160,7 @@ export class Connection {
    * `tools/call`, within a catalog lease. A lost connection is not rebuilt here even for what never left: the restarted
    * server may define the tool otherwise, so the caller checks again first.
    */
-  call(route: ConnectionRoute, params: JsonObject, { origin, ...given }: RequestOptions): Promise<JsonObject> {
+  call(route: ConnectionRoute, params: JsonObject, { origin, ...given }: SentOptions): Promise<JsonObject> {
     const options = this.#levelled(route, given)
     const send = (method: string, sent: JsonObject | undefined) =>
       runOperation(this.#callHost, method, sent, options, { origin, route })
@@ -233,7 +236,7 @@ export class Connection {
     await this.offer.merge('prompts', prompts)
   }
 
-  #levelled(route: ConnectionRoute, options: Omit<RequestOptions, 'origin'>): Omit<RequestOptions, 'origin'> {
+  #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
     const logLevel = options.logLevel ?? this.routes.logLevelOf(route)
     return logLevel === undefined ? options : { ...options, logLevel }
   }
@@ -286,9 +289,9 @@ export class Connection {
    * that was given up before. Any answer says so, a refusal too. Bounded; never rejects.
    */
   async #quiet(): Promise<void> {
-    await this.#lifecycle.keeper.current
-      ?.request('ping', undefined, { timeoutMs: QUIET_PATIENCE })
-      .catch(() => undefined)
+    const session = this.#lifecycle.keeper.current
+    const question = session?.era === 'modern' ? 'server/discover' : 'ping'
+    await session?.request(question, undefined, { timeoutMs: QUIET_PATIENCE }).catch(() => undefined)
   }
 
   #started(route: ConnectionRoute | undefined): Promise<ConnectionState> {

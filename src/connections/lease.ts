@@ -2,7 +2,7 @@ import type { JsonObject } from '../protocol/index.js'
 import { Activity } from './activity.js'
 import type { Connection } from './connection.js'
 import { type CallLimits, HeldCalls } from './held-calls.js'
-import { Placement, type PlacementOptions } from './placement.js'
+import { type Asking, Placement, type PlacementOptions } from './placement.js'
 import { type Relay, readyClient } from './ready-client.js'
 import type { ConnectionRoute } from './route.js'
 import type { Seat } from './seat.js'
@@ -14,6 +14,15 @@ export type Ending = 'drained' | 'now'
 
 /** Milliseconds that the work of a holder may still take once it has no lease any more (reference: connections, 12). */
 const RETIREMENT = 10_000
+
+/** Where one request is sent. */
+export interface WorkPlace {
+  readonly seat: Seat
+  /** Ends it: of the caller, of its time, or of the lease. */
+  readonly signal: AbortSignal
+  /** Lets the requests of others go while the server waits for this side. */
+  rest<T>(work: () => Promise<T>): Promise<T>
+}
 
 const ROOTS_CHANGED = 'notifications/roots/list_changed'
 
@@ -100,23 +109,24 @@ export class Lease {
   }
 
   /**
-   * Sends one request by `work` when it may be sent, to the place where it may. `work` gets the signal that ends it: of
-   * the caller, of its time, or of this lease. `onWait` is told when it has to wait first.
+   * Sends one request by `work` when it may be sent, to the place where it may. `onWait` is told when it has to wait
+   * first.
    */
   async run<T>(
-    method: string,
+    asking: Asking,
     limits: CallLimits,
-    work: (seat: Seat, signal: AbortSignal) => Promise<T>,
+    work: (place: WorkPlace) => Promise<T>,
     onWait?: () => void,
   ): Promise<T> {
     const idle = this.#activity.begin()
-    const call = this.#calls.begin(method, limits)
+    const call = this.#calls.begin(asking.method, limits)
     let end: ((givenUp: boolean) => void) | undefined
     try {
-      const { seat, over } = await this.#placement.enter(method, call, onWait)
+      const { seat, turn, over } = await this.#placement.enter(asking, call, onWait)
+      const { signal } = call
       end = over
       call.isOut = true
-      return await work(seat, call.signal)
+      return await work({ seat, signal, rest: (resting) => turn?.rest(resting, signal) ?? resting() })
     } catch (error) {
       throw call.ended ?? error
     } finally {
@@ -132,8 +142,9 @@ export class Lease {
     params: JsonObject | undefined,
     { signal, timeoutMs, ...options }: RequestOptions = {},
   ): Promise<JsonObject> {
-    return this.run(method, { signal, timeoutMs }, ({ connection, route }, given) =>
-      connection.request(route, method, params, { ...options, signal: given }),
+    const asking = { ...options, method }
+    return this.run(asking, { signal, timeoutMs }, ({ seat: { connection, route }, ...place }) =>
+      connection.request(route, method, params, { ...options, ...place }),
     )
   }
 

@@ -21,6 +21,12 @@ export class LogLevels {
     return LEVELS.includes(level)
   }
 
+  /** Whether a message is as urgent as `least`. A level that nobody knows is never too low; no least wants nothing. */
+  static reaches(level: JsonValue | undefined, least: string | undefined): boolean {
+    const index = LEVELS.indexOf(level)
+    return least !== undefined && (index === -1 || index >= LEVELS.indexOf(least))
+  }
+
   /** The level that a holder asked for. */
   of(route: ConnectionRoute): string | undefined {
     const asked = this.#asked.get(route)

@@ -24,6 +24,12 @@ export interface OperationHost extends RoundsPorts {
   giveUp(session: Session): Promise<void>
 }
 
+/** How one operation is carried out: as its caller wants it, from where it may be sent. */
+export interface OperationOptions extends Omit<RequestOptions, 'origin'> {
+  /** Runs what the server is not at work for. */
+  readonly rest?: <T>(work: () => Promise<T>) => Promise<T>
+}
+
 /** What may be sent twice although the first time may have been carried out: it reads, or it sets what is set already. */
 const REPLAY_SAFE: ReadonlySet<string> = new Set([
   'ping',
@@ -50,11 +56,11 @@ export async function runOperation(
   host: OperationHost,
   method: string,
   params: JsonObject | undefined,
-  options: Omit<RequestOptions, 'origin'>,
+  { rest, ...options }: OperationOptions,
   caller: Caller | undefined,
 ): Promise<JsonObject> {
   const time = new OperationTime(host, method, options)
-  const rounds = new Rounds(host, method, caller, options.signal)
+  const rounds = new Rounds(host, method, caller, { signal: options.signal, rest })
   for (let sent = params; ; ) {
     const { session, result } = await exchange(host, method, sent, time, caller)
     if (session.era === 'legacy' || options.inputRequired === 'return') return result

@@ -8,7 +8,7 @@ import { type Holding, Seat } from './seat.js'
 import { differingParts } from './server-offer.js'
 import { LISTING_TIMEOUT } from './startup.js'
 import { pause, type Timers } from './timers.js'
-import type { Turn } from './turns.js'
+import type { Sender, Turn } from './turns.js'
 
 /** Milliseconds that a holder waits for its turn before it gets a server of its own. */
 export const DEFAULT_PATIENCE = 250
@@ -31,9 +31,16 @@ interface AtTurn {
 /** A reason that nobody looks at; without one, every end of a wait would make an exception. */
 const OVER = 'over'
 
+/** What of a request decides where it goes, and when. */
+export interface Asking extends Partial<Omit<Sender, 'route'>> {
+  readonly method: string
+}
+
 /** The right to send one request on one connection. */
 export interface Entered {
   readonly seat: Seat
+  /** Absent: it is sent beside the others. */
+  readonly turn: Turn | undefined
   /** `givenUp`: the request was not answered. */
   over(givenUp: boolean): void
 }
@@ -79,15 +86,16 @@ export class Placement {
   }
 
   /** Waits until a request may be sent. `onWait` is told when that is not at once. */
-  async enter(method: string, call: HeldCall, onWait?: () => void): Promise<Entered> {
+  async enter(asking: Asking, call: HeldCall, onWait?: () => void): Promise<Entered> {
     await this.#arrive(call)
     if (call.signal.aborted) throw abortError(call.signal)
     const seat = this.#seat
-    if (BESIDE.has(method)) return entered(seat, undefined)
-    const turn = seat.connection.routes.turns.take(seat.route)
+    const sender = senderAt(seat, asking)
+    if (BESIDE.has(asking.method) && sender.logLevel === undefined) return entered(seat, undefined)
+    const turn = seat.connection.routes.turns.take(sender)
     if (turn === undefined) onWait?.()
-    const place = turn === undefined ? await this.#wait(seat, call) : { seat, turn }
-    if (!STATELESS.has(method)) this.#isBound = true
+    const place = turn === undefined ? await this.#wait(seat, asking, call) : { seat, turn }
+    if (!STATELESS.has(asking.method)) this.#isBound = true
     return entered(place.seat, place.turn)
   }
 
@@ -112,11 +120,11 @@ export class Placement {
   }
 
   /** In line where the holder is, or at a connection of its own, whichever comes first. */
-  async #wait(seat: Seat, call: HeldCall): Promise<AtTurn> {
-    const place = seat.connection.routes.turns.queue(seat.route)
+  async #wait(seat: Seat, asking: Asking, call: HeldCall): Promise<AtTurn> {
+    const place = seat.connection.routes.turns.queue(senderAt(seat, asking))
     const inLine = place.turn.then((turn) => ({ seat, turn }))
     const waited = new AbortController()
-    const elsewhere = this.#elsewhere(seat, call, waited.signal)
+    const elsewhere = this.#elsewhere(seat, asking, call, waited.signal)
     let got: AtTurn | undefined
     try {
       got = await orAborted(Promise.race([inLine, elsewhere]), call.signal)
@@ -130,14 +138,16 @@ export class Placement {
   }
 
   /** A turn at a connection of its own, once the holder's patience is over. Never ends when it has to go on waiting. */
-  async #elsewhere(seat: Seat, call: HeldCall, signal: AbortSignal): Promise<AtTurn> {
+  async #elsewhere(seat: Seat, asking: Asking, call: HeldCall, signal: AbortSignal): Promise<AtTurn> {
     await pause(this.#options.timers, this.#options.patienceMs, signal)
-    const failure = this.#isBound ? undefined : await this.#moved()
+    // Who has a connection alone waits for requests of its own, and would do so anywhere.
+    const isAlone = seat.connection.routes.size <= 1
+    const failure = this.#isBound || isAlone ? undefined : await this.#moved()
     if (failure !== undefined) this.#warn(failure)
     const own = this.#seat
     if (own === seat || signal.aborted) return new Promise(() => undefined)
-    const turn = own.connection.routes.turns.take(own.route)
-    return turn === undefined ? this.#wait(own, call) : { seat: own, turn }
+    const turn = own.connection.routes.turns.take(senderAt(own, asking))
+    return turn === undefined ? this.#wait(own, asking, call) : { seat: own, turn }
   }
 
   /** Moves to a connection of its own, unless the holder is bound meanwhile. Resolves to why that could not be done. */
@@ -207,10 +217,15 @@ export class Placement {
   }
 }
 
+function senderAt({ connection, route }: Seat, asking: Asking): Sender {
+  return connection.routes.senderOf(route, asking)
+}
+
 function entered(seat: Seat, turn: Turn | undefined): Entered {
   const idle = seat.working()
   return {
     seat,
+    turn,
     over: (givenUp) => {
       idle()
       turn?.done(givenUp)

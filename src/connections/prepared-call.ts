@@ -4,8 +4,7 @@ import type { ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Connection } from './connection.js'
 import { withoutMarks } from './eras/mirrored-tools.js'
-import type { Lease } from './lease.js'
-import type { Seat } from './seat.js'
+import type { Lease, WorkPlace } from './lease.js'
 import { sameDefinition } from './tool-catalog.js'
 import type { RequestOptions } from './types.js'
 
@@ -97,13 +96,13 @@ export class PreparedCall {
     let held = await this.#hold(lease.connection, matches, signal)
     try {
       const params = this.#params(prepare === undefined ? payload : await prepare())
-      const send = async ({ connection, route }: Seat, given: AbortSignal) => {
-        if (!held.isOf(connection)) held = await this.#hold(connection, matches, given)
-        return connection.call(route, params, { ...options, signal: given })
+      const send = async ({ seat: { connection, route }, ...place }: WorkPlace) => {
+        if (!held.isOf(connection)) held = await this.#hold(connection, matches, place.signal)
+        return connection.call(route, params, { ...options, ...place })
       }
       // Whoever waits for a turn must not keep a new list of tools waiting.
       const limits = { signal, timeoutMs: this.#timeout(timeoutMs) }
-      return await lease.run('tools/call', limits, send, () => held.release())
+      return await lease.run({ ...options, method: 'tools/call' }, limits, send, () => held.release())
     } finally {
       held.release()
     }

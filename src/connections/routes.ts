@@ -2,13 +2,15 @@ import { RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, RPC } from '../protocol/index.js'
 import type { Attribution } from './attribution.js'
+import type { Caller } from './in-flight.js'
+import { LogLevels } from './log-levels.js'
 import { MessageOwners } from './message-owners.js'
 import type { ConnectionNews, ConnectionRoute } from './route.js'
 import { methodNotFound, type ServerMessage } from './session.js'
 import { SessionRoots } from './session-roots.js'
 import { type SendRequest, Standing } from './standing.js'
 import type { Timers } from './timers.js'
-import { Turns } from './turns.js'
+import { type Sender, Turns } from './turns.js'
 
 const LOG_MESSAGE = 'notifications/message'
 const RESOURCE_UPDATED = 'notifications/resources/updated'
@@ -55,6 +57,12 @@ export class Routes {
   /** The level that a holder asked for. */
   logLevelOf(route: ConnectionRoute): string | undefined {
     return this.#standing.levels.of(route)
+  }
+
+  /** A request as it takes turns here. `logLevel` is its own; absent, that of its holder. */
+  senderOf(route: ConnectionRoute, { logLevel, hearer, origin }: Partial<Sender>): Sender {
+    const level = this.#attribution.logsByTurns ? (logLevel ?? this.logLevelOf(route)) : undefined
+    return { route, hearer, origin, logLevel: level }
   }
 
   /** Tells the server, which is up, what its holders want together since some came or went. */
@@ -113,8 +121,9 @@ export class Routes {
 
   /** To those whom it concerns; only the one that caused it learns its origin. */
   notify(message: ServerMessage): void {
-    const { method, params, caller } = message
-    for (const route of this.#hearers(message)) {
+    const caller = this.#speaking(message) ?? message.caller
+    for (const route of this.#hearers({ ...message, caller })) {
+      const { method, params } = message
       const origin = caller?.route === route ? caller.origin : undefined
       route.onNews({ type: 'notification', notification: { key: this.#key, method, params, origin } })
     }
@@ -137,6 +146,15 @@ export class Routes {
     } finally {
       over()
     }
+  }
+
+  /** The request that a line of the log is for, told by turns: of those of one hearer, one that wants this level. */
+  #speaking({ method, params }: ServerMessage): Caller | undefined {
+    if (method !== LOG_MESSAGE || !this.#attribution.logsByTurns) return undefined
+    const owner = this.#owners.of(params)
+    if (owner !== undefined) return { route: owner, origin: undefined }
+    const { speaking } = this.turns
+    return speaking.find(({ logLevel }) => LogLevels.reaches(params?.level, logLevel)) ?? speaking[0]
   }
 
   #asked(message: ServerMessage): ConnectionRoute | undefined {

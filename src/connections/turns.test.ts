@@ -3,11 +3,13 @@ import { RecordingRoute } from '../../test/fixtures/connections/harness.js'
 import { settle } from '../../test/fixtures/connections/manual-timers.js'
 import { gate } from '../../test/fixtures/connections/scripted-server.js'
 import type { ConnectionRoute } from './route.js'
-import { type Turn, Turns } from './turns.js'
+import { type Sender, type Turn, Turns } from './turns.js'
 
 const A = new RecordingRoute()
 const B = new RecordingRoute()
 const C = new RecordingRoute()
+
+const plain = (route: ConnectionRoute): Sender => ({ route, origin: undefined })
 
 class Line {
   exclusive = true
@@ -26,13 +28,13 @@ class Line {
   readonly #held = new Map<string, Turn>()
 
   take(name: string, route: ConnectionRoute): boolean {
-    const turn = this.turns.take(route)
+    const turn = this.turns.take(plain(route))
     if (turn !== undefined) this.#go(name, turn)
     return turn !== undefined
   }
 
   queue(name: string, route: ConnectionRoute): () => void {
-    const place = this.turns.queue(route)
+    const place = this.turns.queue(plain(route))
     void place.turn.then((turn) => this.#go(name, turn))
     return () => place.leave()
   }
@@ -111,7 +113,7 @@ describe('turns', () => {
     leave()
     await line.done('a1')
     expect(line.went).toEqual(['a1', 'c1'])
-    const late = line.turns.queue(B)
+    const late = line.turns.queue(plain(B))
     line.queue('a2', A)
     await line.done('c1')
     late.leave()
@@ -142,5 +144,86 @@ describe('turns', () => {
     expect(line.turns.sole).toBe(A)
     line.now = 10_000
     expect([line.turns.sole, line.take('b1', B)]).toEqual([undefined, true])
+  })
+})
+
+describe('turns where only the log is not told apart', () => {
+  const LOGGED = { origin: undefined, logLevel: 'info' }
+  const quiet = gate()
+  const turnsOf = () =>
+    new Turns(
+      () => false,
+      () => quiet.passed,
+      () => 0,
+    )
+
+  it('are not needed by requests that asked for no log, and by nobody while one that did is out', async () => {
+    const turns = turnsOf()
+    const plainOnes = [turns.take(plain(A)), turns.take(plain(B))]
+    expect(turns.take({ ...LOGGED, route: A })).toBeUndefined()
+    const place = turns.queue({ ...LOGGED, route: A })
+    expect(turns.take(plain(B))).toBeUndefined()
+    plainOnes[0]?.done()
+    const beside = turns.queue(plain(B))
+    plainOnes[1]?.done()
+    const logged = await place.turn
+    expect(turns.speaking.map(({ route }) => route)).toEqual([A])
+    expect(turns.take(plain(A))).toBeUndefined()
+    logged.done()
+    await beside.turn
+    expect([turns.take(plain(A)), turns.take(plain(C))].includes(undefined)).toBe(false)
+  })
+
+  it('are taken by each hearer behind one holder', () => {
+    const turns = turnsOf()
+    const [one, two] = [
+      { ...LOGGED, route: A, hearer: 'one' },
+      { ...LOGGED, route: A, hearer: 'two' },
+    ]
+    const turn = turns.take(one)
+    expect([turns.take(one) === undefined, turns.take(two) === undefined]).toEqual([false, true])
+    turn?.done()
+  })
+
+  it('are kept after a request was given up, until the server has read that', async () => {
+    const turns = turnsOf()
+    turns.take({ ...LOGGED, route: A })?.done(true)
+    expect(turns.take(plain(B))).toBeUndefined()
+    const place = turns.queue(plain(B))
+    await settle()
+    expect(turns.speaking.map(({ route }) => route)).toEqual([A])
+    quiet.open()
+    await place.turn
+    expect(turns.speaking.map(({ route }) => route)).toEqual([B])
+  })
+
+  it('are given to others while a request rests, which then comes first', async () => {
+    const turns = turnsOf()
+    const resting = turns.take({ ...LOGGED, route: A })
+    const answered = gate()
+    const rested = resting?.rest(() => answered.passed)
+    const other = turns.take({ ...LOGGED, route: B })
+    const third = turns.queue({ ...LOGGED, route: C })
+    answered.open()
+    await settle()
+    other?.done()
+    await rested
+    expect(turns.speaking.map(({ route }) => route)).toEqual([A])
+    resting?.done()
+    await third.turn
+  })
+
+  it('are not waited for by a request that is given up while it rests', async () => {
+    const turns = turnsOf()
+    const resting = turns.take({ ...LOGGED, route: A })
+    const abort = new AbortController()
+    const rested = resting?.rest(async () => {}, abort.signal)
+    const other = turns.take({ ...LOGGED, route: B })
+    await settle()
+    abort.abort()
+    await expect(rested).rejects.toMatchObject({ code: 'cancelled' })
+    resting?.done(true)
+    other?.done()
+    expect(turns.take({ ...LOGGED, route: C })).toBeDefined()
   })
 })

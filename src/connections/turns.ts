@@ -1,9 +1,17 @@
+import { orAborted } from './abort.js'
+import { Lingering } from './lingering.js'
 import type { ConnectionRoute } from './route.js'
 
-/** Milliseconds that a request which was given up counts as under way, for a server that says nothing more. */
-const LINGERING = 10_000
-
-const NOBODY: readonly ConnectionRoute[] = Object.freeze([])
+/** Who sends a request, and what the server may say because of it. */
+export interface Sender {
+  readonly route: ConnectionRoute
+  /** Who hears the log of this request, where several clients stand behind the holder. Absent: the holder. */
+  readonly hearer?: unknown
+  /** The least level of log that the server was asked for, where the wire does not say whose a line is. */
+  readonly logLevel?: string | undefined
+  /** Of the request, as its caller knows it. */
+  readonly origin: unknown
+}
 
 /** The right to send one request. */
 export interface Turn {
@@ -11,6 +19,8 @@ export interface Turn {
    * Gives it back; a second time does nothing. `unanswered`: the request was given up, and the server may still be at it.
    */
   done(unanswered?: boolean): void
+  /** Lets others go while the server has nothing of this request, and waits for its turn again afterwards. */
+  rest<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /** A place in the line for a turn. */
@@ -21,7 +31,7 @@ export interface Place {
 }
 
 interface Waiting {
-  readonly route: ConnectionRoute
+  readonly sender: Sender
   grant(): void
 }
 
@@ -31,55 +41,86 @@ interface Waiting {
  * Requests of one holder run beside each other. Who comes while another's are out waits in line, and once somebody waits,
  * so do newcomers of the holder whose turn it is, or the line would never move.
  *
+ * Where log messages alone are not told apart, this holds while a request is out or waits that asked for a log, and for
+ * each hearer of logs.
+ *
  * A request that was given up keeps its turn until the server has read that it was: what it said before belongs to it.
  */
 export class Turns {
   readonly #exclusive: () => boolean
-  readonly #quiet: () => Promise<void>
-  readonly #now: () => number
-  readonly #out = new Map<ConnectionRoute, number>()
+  readonly #out = new Set<Sender>()
   readonly #asked = new Map<ConnectionRoute, number>()
-  /** Whose requests were given up, and when, as long as the server was not heard of since. */
-  readonly #lingering = new Map<ConnectionRoute, { readonly since: number }>()
+  readonly #lingering: Lingering
+  #logged = 0
+  #lastLogged: Sender | undefined
   #waiting: Waiting[] = []
-  #settling = false
 
   /**
-   * `exclusive` says whether turns are taken now. `quiet` resolves when the server has read what it was sent by now; it
-   * is asked for only when somebody waits for that. `now` in milliseconds.
+   * `exclusive` says whether all requests take turns now. `quiet` resolves when the server has read what it was sent by
+   * now; it is asked for only when somebody waits for that. `now` in milliseconds.
    */
   constructor(exclusive: () => boolean, quiet: () => Promise<void>, now: () => number) {
     this.#exclusive = exclusive
-    this.#quiet = quiet
-    this.#now = now
+    this.#lingering = new Lingering(quiet, now)
   }
 
   /** The one holder that the server may be at work for; `undefined` when there is none, or more than one. */
   get sole(): ConnectionRoute | undefined {
-    const routes = new Set([...this.#out.keys(), ...this.#lingerers()])
+    const routes = new Set(this.#atWork().map(({ route }) => route))
     return routes.size === 1 ? routes.values().next().value : undefined
   }
 
-  /** A turn, or `undefined` when the holder has to wait for it. */
-  take(route: ConnectionRoute): Turn | undefined {
-    return this.#mayGo(route, this.#waiting.length > 0) ? this.#begin(route) : undefined
+  /**
+   * The requests of the one hearer that a line of the log can be for, newest first: of those that are out, else the last
+   * one that asked for a log. Empty when there is none, or more than one hearer.
+   */
+  get speaking(): readonly Sender[] {
+    const atWork = this.#atWork()
+    if (atWork.length === 0) return this.#lastLogged === undefined ? [] : [this.#lastLogged]
+    const asked = atWork.filter(({ logLevel }) => logLevel !== undefined)
+    const speaking = asked.length > 0 ? asked : atWork
+    return new Set(speaking.map(hearerOf)).size === 1 ? speaking.reverse() : []
+  }
+
+  /** A turn, or `undefined` when the sender has to wait for it. */
+  take(sender: Sender): Turn | undefined {
+    return this.#mayGo(sender, this.#waiting.length > 0)
+      ? new Granted(this.#begin(sender), this.#again(sender))
+      : undefined
   }
 
   /** Stands in line for a turn. */
-  queue(route: ConnectionRoute): Place {
+  queue(sender: Sender): Place {
+    return this.#stand(sender, (waiting) => this.#waiting.push(waiting))
+  }
+
+  /**
+   * A holder is being asked something. Its further requests go ahead of the line meanwhile: the answer may depend on
+   * them. Returns what ends it.
+   */
+  asking(route: ConnectionRoute): () => void {
+    this.#asked.set(route, (this.#asked.get(route) ?? 0) + 1)
+    return once(() => {
+      const left = (this.#asked.get(route) ?? 0) - 1
+      if (left > 0) this.#asked.set(route, left)
+      else this.#asked.delete(route)
+    })
+  }
+
+  #stand(sender: Sender, enter: (waiting: Waiting) => void): Place {
     let granted: Turn | undefined
     let grant: (turn: Turn) => void = () => undefined
     const turn = new Promise<Turn>((resolve) => {
       grant = resolve
     })
     const waiting: Waiting = {
-      route,
+      sender,
       grant: () => {
-        granted = this.#begin(route)
+        granted = new Granted(this.#begin(sender), this.#again(sender))
         grant(granted)
       },
     }
-    this.#waiting.push(waiting)
+    enter(waiting)
     this.#advance()
     return {
       turn,
@@ -91,72 +132,99 @@ export class Turns {
     }
   }
 
-  /**
-   * A holder is being asked something. Its further requests go ahead of the line meanwhile: the answer may depend on
-   * them. Returns what ends it.
-   */
-  asking(route: ConnectionRoute): () => void {
-    return counted(this.#asked, route)
+  /** One that has rested stands first in line: its request has begun. */
+  #again(sender: Sender): () => Place {
+    return () => this.#stand(sender, (waiting) => this.#waiting.unshift(waiting))
   }
 
-  #begin(route: ConnectionRoute): Turn {
-    const over = counted(this.#out, route)
-    let isOver = false
-    return {
-      done: (unanswered = false) => {
-        if (isOver) return
-        isOver = true
-        over()
-        if (unanswered && this.#exclusive()) this.#lingering.set(route, { since: this.#now() })
-        this.#advance()
-      },
+  /** Returns what gives the turn back. */
+  #begin(given: Sender): (unanswered: boolean) => void {
+    // One sender may have several requests out.
+    const sender = { ...given }
+    this.#out.add(sender)
+    if (sender.logLevel !== undefined) this.#logged += 1
+    return (unanswered) => {
+      this.#out.delete(sender)
+      if (sender.logLevel !== undefined) {
+        this.#logged -= 1
+        this.#lastLogged = sender
+      }
+      if (unanswered && (this.#exclusive() || sender.logLevel !== undefined)) this.#lingering.add(sender)
+      this.#advance()
     }
   }
 
-  #mayGo(route: ConnectionRoute, isLine: boolean): boolean {
-    if (!this.#exclusive()) return true
-    if (this.#lingerers().some((lingerer) => lingerer !== route)) return false
-    const isOut = this.#out.has(route)
-    if (this.#out.size > (isOut ? 1 : 0)) return false
-    return !isLine || (isOut && this.#asked.has(route))
+  #mayGo(sender: Sender, isLine: boolean): boolean {
+    const isExclusive = this.#exclusive()
+    const lingering = this.#lingering.all()
+    if (!isExclusive && sender.logLevel === undefined && this.#logged === 0 && lingering.length === 0) {
+      return !isLine
+    }
+    const partyOf = isExclusive ? routeOf : hearerOf
+    const own = partyOf(sender)
+    const isOwn = (other: Sender) => partyOf(other) === own
+    if (!lingering.every(isOwn)) return false
+    const out = [...this.#out]
+    if (!out.every(isOwn)) return false
+    return !isLine || (out.length > 0 && this.#asked.has(sender.route))
   }
 
   #advance(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (!this.#mayGo(next.route, false)) break
+      if (!this.#mayGo(next.sender, false)) break
       this.#waiting.shift()
       next.grant()
     }
-    if (this.#waiting.length > 0 && this.#lingering.size > 0 && !this.#settling) void this.#settle()
+    if (this.#waiting.length > 0) this.#lingering.settle(() => this.#advance())
   }
 
-  async #settle(): Promise<void> {
-    const before = [...this.#lingering]
-    this.#settling = true
-    await this.#quiet()
-    this.#settling = false
-    for (const [route, given] of before) if (this.#lingering.get(route) === given) this.#lingering.delete(route)
-    this.#advance()
-  }
-
-  #lingerers(): readonly ConnectionRoute[] {
-    if (this.#lingering.size === 0) return NOBODY
-    for (const [route, { since }] of this.#lingering) {
-      if (this.#now() - since >= LINGERING) this.#lingering.delete(route)
-    }
-    return [...this.#lingering.keys()]
+  #atWork(): Sender[] {
+    return [...this.#lingering.all(), ...this.#out]
   }
 }
 
-/** Counts one more for a holder. Returns what takes it back, once. */
-function counted(counts: Map<ConnectionRoute, number>, route: ConnectionRoute): () => void {
-  counts.set(route, (counts.get(route) ?? 0) + 1)
+class Granted implements Turn {
+  readonly #again: () => Place
+  #giveBack: ((unanswered: boolean) => void) | undefined
+
+  constructor(giveBack: (unanswered: boolean) => void, again: () => Place) {
+    this.#giveBack = giveBack
+    this.#again = again
+  }
+
+  done(unanswered = false): void {
+    const giveBack = this.#giveBack
+    this.#giveBack = undefined
+    giveBack?.(unanswered)
+  }
+
+  async rest<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.done()
+    const result = await work()
+    const place = this.#again()
+    try {
+      const turn = await orAborted(place.turn, signal)
+      this.#giveBack = (unanswered) => turn.done(unanswered)
+    } catch (error) {
+      place.leave()
+      throw error
+    }
+    return result
+  }
+}
+
+function routeOf({ route }: Sender): unknown {
+  return route
+}
+
+function hearerOf({ route, hearer }: Sender): unknown {
+  return hearer ?? route
+}
+
+function once(act: () => void): () => void {
   let isOver = false
   return () => {
-    if (isOver) return
+    if (!isOver) act()
     isOver = true
-    const left = (counts.get(route) ?? 0) - 1
-    if (left > 0) counts.set(route, left)
-    else counts.delete(route)
   }
 }

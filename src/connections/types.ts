@@ -36,6 +36,11 @@ export interface RequestOptions {
   readonly inputRequired?: 'answer' | 'return'
   /** The least level of log messages for this request; modern servers only, legacy ones have `logging/setLevel`. */
   readonly logLevel?: string
+  /**
+   * Who hears the log of this request, where several clients stand behind the caller: requests of the same one may be
+   * out together, whatever the wire tells of a line. Opaque; absent: the caller is one client.
+   */
+  readonly hearer?: unknown
 }
 
 /** How long, and for whom, a result may be kept (specification 2026-07-28, caching). */
@@ -72,6 +77,8 @@ export interface ServerStatus {
   readonly required: boolean
   readonly transport: 'stdio' | 'streamable_http' | 'sse'
   readonly executionEnvironment: string
+  /** Of the plugin that brought it: the root's id, or `plugin@marketplace`. */
+  readonly pluginId?: string
   /** Since when, milliseconds since the epoch. */
   readonly since: number
   readonly error?: ReeveError

@@ -128,6 +128,7 @@ export class GatewaySession {
       params,
       envelope,
       principal: OWNER,
+      isOfMany: false,
       signal,
       notify: (notification, sent) => void this.#peer.notify(notification, sent, { relatedTo: id }).catch(this.#warn),
     })

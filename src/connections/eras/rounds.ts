@@ -21,6 +21,12 @@ export interface RoundsPorts {
   ask(question: ServerMessage, signal: AbortSignal): Promise<JsonObject>
 }
 
+export interface RoundsOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Runs the time between two rounds, in which the server has nothing of the request. */
+  readonly rest?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+}
+
 /** How often one request may be answered with questions. */
 const MOST_ROUNDS = 16
 /** Milliseconds before a request is repeated that the server only put off; doubled each time, up to the last. */
@@ -35,14 +41,16 @@ export class Rounds {
   readonly #method: string
   readonly #caller: Caller | undefined
   readonly #signal: AbortSignal | undefined
+  readonly #rest: <T>(work: () => Promise<T>) => Promise<T>
   #count = 0
   #putOff = 0
 
-  constructor(ports: RoundsPorts, method: string, caller: Caller | undefined, signal: AbortSignal | undefined) {
+  constructor(ports: RoundsPorts, method: string, caller: Caller | undefined, { signal, rest }: RoundsOptions = {}) {
     this.#ports = ports
     this.#method = method
     this.#caller = caller
     this.#signal = signal
+    this.#rest = rest ?? ((work) => work())
   }
 
   /**
@@ -58,8 +66,7 @@ export class Rounds {
     for (const question of required.inputRequests.values()) {
       refuseUndeclared(question, this.#ports.capabilities, this.#ports.key)
     }
-    const responses = await this.#answers(required)
-    if (responses.size === 0) await this.#wait()
+    const responses = await this.#rest(() => this.#answered(required))
     const { inputResponses, ...repeated } = withInputResponses(params ?? {}, responses, required.requestState)
     return responses.size === 0 || inputResponses === undefined ? repeated : { ...repeated, inputResponses }
   }
@@ -77,6 +84,12 @@ export class Rounds {
     this.#count += 1
     if (this.#count <= MOST_ROUNDS) return
     throw new LimitExceededError(`requests for input of ${this.#method}`, MOST_ROUNDS, { key, place: this.#method })
+  }
+
+  async #answered(required: InputRequired): Promise<ReadonlyMap<string, JsonObject>> {
+    const responses = await this.#answers(required)
+    if (responses.size === 0) await this.#wait()
+    return responses
   }
 
   /** All questions of a round at once. The first that fails ends the others. */
