@@ -20,6 +20,15 @@ export class Backoff {
     this.#random = random
   }
 
+  /** Nothing went wrong since it was last stable. */
+  get isFresh(): boolean {
+    return this.#attempts === 0 || this.#wasStable
+  }
+
+  get #wasStable(): boolean {
+    return this.#readySince !== undefined && this.#timers.now() - this.#readySince >= STABLE
+  }
+
   /** The server came up. */
   ready(): void {
     this.#readySince = this.#timers.now()
@@ -27,7 +36,7 @@ export class Backoff {
 
   /** The server went down, or did not come up again. Returns the delay before the next attempt, in milliseconds. */
   next(): number {
-    if (this.#readySince !== undefined && this.#timers.now() - this.#readySince >= STABLE) this.#attempts = 0
+    if (this.#wasStable) this.#attempts = 0
     this.#readySince = undefined
     const delay = DELAYS[Math.min(this.#attempts, DELAYS.length - 1)] ?? 0
     this.#attempts += 1

@@ -8,7 +8,7 @@ export interface CaptureOptions {
   /**
    * `grace` (default): required servers and those in `required` until their startup ends, the others within the grace
    * that the set shares. `none`: nothing. `all`: every startup. A server that is offered already (up, from the cache, or
-   * from before a crash) is not waited for, unless it must be.
+   * from before a crash) is not waited for, unless it must be. A server whose environment is recovering gets the grace at most.
    */
   readonly wait?: 'grace' | 'none' | 'all'
   /** Servers that this capture can't do without. */
@@ -29,8 +29,12 @@ export async function waitForCapture(set: ConnectionSet, options: CaptureOptions
   await Promise.all([settle(must, signal), may.length > 0 && orAborted(set.grace.wait(settle(may)), signal)])
 }
 
-/** A cached catalog is enough for a required server that says so with `startup_readiness`. */
+/**
+ * Nobody waits for an environment that is on its way back beyond the grace. A cached catalog is enough for a required
+ * server that says so with `startup_readiness`.
+ */
 function mustWait(view: EnabledView, required: readonly ServerKey[]): boolean {
+  if (view.lease.connection.environment?.state.is === 'recovering') return false
   if (required.some((key) => sameKey(key, view.key))) return true
   const { config } = view.server
   return config.required && !(config.startupReadiness === 'catalog' && offerBasis(view) === 'cached')

@@ -1,4 +1,11 @@
-import { OperationTimeoutError, ReeveError, RpcError, TransportClosedError } from '../errors.js'
+import {
+  EnvironmentError,
+  type EnvironmentFault,
+  OperationTimeoutError,
+  ReeveError,
+  RpcError,
+  TransportClosedError,
+} from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 
 /** An error of a request, with the server that it concerns; anything else as it is. */
@@ -7,8 +14,23 @@ export function withKey(error: unknown, key: ServerKey, method: string, timeoutM
   if (error instanceof RpcError) return new RpcError(error.rpcCode, error.message, error.rpcData, key)
   if (error instanceof TransportClosedError) return closedWithKey(error, key)
   if (error instanceof OperationTimeoutError) return new OperationTimeoutError(method, timeoutMs ?? 0, key)
+  if (error instanceof EnvironmentError) return withEnvironmentKey(error, key)
   return error
 }
+
+export function withEnvironmentKey(error: EnvironmentError, key: ServerKey): EnvironmentError {
+  const { message, cause, place, data } = error
+  const environment = String(data?.environment)
+  const code = FAULTS.find((fault) => fault === error.code) ?? 'environment_unreachable'
+  return new EnvironmentError(code, environment, message, {
+    key,
+    cause,
+    ...(place !== undefined && { place }),
+    ...(data && { data }),
+  })
+}
+
+const FAULTS: readonly EnvironmentFault[] = ['environment_unauthorized', 'environment_recovering', 'environment_lost']
 
 function closedWithKey(error: TransportClosedError, key: ServerKey): TransportClosedError {
   const { sent, cause, place, data } = error

@@ -3,13 +3,15 @@ import { displayKey, type ServerKey } from '../identity/index.js'
 import type { TransportClosed } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import { Backoff } from './backoff.js'
+import { environmentFault, mayReturn } from './environment-fault.js'
+import { withEnvironmentKey } from './error-key.js'
 import type { Handshake } from './negotiate.js'
+import { Restart } from './restart.js'
 import type { Session } from './session.js'
 import { SessionKeeper } from './session-keeper.js'
 import { type Recipe, type StartedSession, startUp } from './startup.js'
 import { startupFailure } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
-import type { Timer } from './timers.js'
 
 export interface LifecycleHooks {
   /** After every transition, and never in the middle of one. */
@@ -33,13 +35,17 @@ export class Lifecycle {
   /** Attempts that failed since it was up. */
   #failures = 0
   #startup: { readonly abort: AbortController; readonly outcome: Promise<ConnectionState> } | undefined
-  #restart: Timer | undefined
+  readonly #restart: Restart
 
   constructor(recipe: Recipe, hooks: LifecycleHooks, random?: () => number) {
     this.#recipe = recipe
     this.#hooks = hooks
     this.#backoff = new Backoff(recipe.timers, random)
     this.#keeper = new SessionKeeper(recipe, this.#lifetime.signal, (handshake) => this.#agreedAnew(handshake))
+    this.#restart = new Restart(recipe.timers, recipe.environment, {
+      start: () => void this.started(),
+      later: () => this.#later(),
+    })
     this.#state = Object.freeze({ state: 'idle', since: recipe.timers.now() })
   }
 
@@ -124,6 +130,8 @@ export class Lifecycle {
       return
     }
     const { key } = this.#recipe.server
+    // What ran there is gone for good, and what it offered with it, whenever another one takes its place.
+    if (environmentFault(closed.error) !== undefined) this.#failures += 1
     const text = closed.error === undefined ? 'Transport closed' : `Transport closed: ${closed.error.message}`
     this.#waitToRestart(new TransportClosedError(text, { key, sent: true, cause: closed.error }))
   }
@@ -157,15 +165,35 @@ export class Lifecycle {
     const { server, authState } = this.#recipe
     const failure = startupFailure(server, error, 'listing', authState?.(server))
     this.#failures += 1
-    if (this.#wasUp && !failure.authRequired) this.#waitToRestart(failure)
+    const comesBack = this.#wasUp || mayReturn(environmentFault(error))
+    if (comesBack && !failure.authRequired && !this.#isPlaceGone) this.#waitToRestart(failure)
     else this.#to({ state: 'failed', since: this.#now(), error: failure })
   }
 
-  #waitToRestart(error: ReeveError): void {
-    const delay = this.#backoff.next()
+  /** Nothing can ever be started there again. */
+  get #isPlaceGone(): boolean {
+    return this.#recipe.environment?.state.is === 'closed'
+  }
+
+  #waitToRestart(error: ReeveError, since = this.#now()): void {
+    const lost = mayReturn(environmentFault(error))
+    // The executor came back before the loss was noticed.
+    const atOnce = lost && this.#backoff.isFresh && this.#restart.isEnvironmentReady
+    const regular = this.#backoff.next()
+    const delay = atOnce ? 0 : regular
     const failures = this.#failures
-    this.#restart = this.#recipe.timers.after(delay, () => void this.started(), { background: true })
-    this.#to({ state: 'waiting', since: this.#now(), error, retryAt: this.#now() + delay, failures })
+    this.#restart.arm(delay, lost)
+    this.#to({ state: 'waiting', since, error, retryAt: this.#now() + delay, failures })
+  }
+
+  /** The environment is still away. */
+  #later(): void {
+    if (this.#state.state !== 'waiting') return
+    const { error, since } = this.#state
+    if (this.#isPlaceGone) {
+      const failure = startupFailure(this.#recipe.server, error, 'opening')
+      this.#to({ state: 'failed', since: this.#now(), error: failure })
+    } else this.#waitToRestart(error, since)
   }
 
   #agreedAnew(handshake: Handshake): void {
@@ -174,8 +202,7 @@ export class Lifecycle {
   }
 
   #stopTrying(): void {
-    this.#restart?.cancel()
-    this.#restart = undefined
+    this.#restart.cancel()
     this.#startup?.abort.abort()
     this.#startup = undefined
   }
@@ -190,12 +217,14 @@ export class Lifecycle {
   }
 }
 
-/** Why a connection is not up. */
+/** Why a connection is not up. An environment that is on its way back is told as just that: try again soon. */
 export function outcomeError(state: ConnectionState, key: ServerKey): ReeveError {
   switch (state.state) {
     case 'failed':
-    case 'waiting':
-      return state.error
+    case 'waiting': {
+      const fault = environmentFault(state.error)
+      return fault?.code === 'environment_recovering' ? withEnvironmentKey(fault, key) : state.error
+    }
     case 'cancelled':
       return new CancelledError(`the startup of '${displayKey(key)}' was cancelled`, { key })
     case 'closed':

@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/index.js'
 import { abortError, orAborted } from './abort.js'
 import type { ActiveTime } from './active-time.js'
 import type { Closings } from './closings.js'
+import { environmentFault } from './environment-fault.js'
 import type { EraKnowledge } from './eras/knowledge.js'
 import { concernsAuthorization } from './eras/verdict.js'
 import type { Inventory } from './inventory.js'
@@ -154,7 +155,8 @@ async function openOnce(recipe: Recipe, deadline: StartupDeadline, mayProbe: boo
   } catch (error) {
     closings.add(session.close())
     if (!signal.aborted && !concernsAuthorization(error)) eras.forget()
-    if (probed && kind.type === 'stdio' && session.ended && !signal.aborted) return { error }
+    const endedByItself = session.ended && !signal.aborted && environmentFault(error) === undefined
+    if (probed && kind.type === 'stdio' && endedByItself) return { error }
     throw error
   }
 }

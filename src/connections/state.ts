@@ -7,7 +7,10 @@ export type ConnectionState =
   | { readonly state: 'idle'; readonly since: number }
   | { readonly state: 'starting'; readonly since: number; readonly restart: boolean; readonly failures: number }
   | { readonly state: 'ready'; readonly since: number; readonly handshake: Handshake }
-  /** It was up and ended without being asked to; the next attempt is due at `retryAt`, or when somebody needs it. */
+  /**
+   * It was up and ended without being asked to, or its environment can't be reached; the next attempt is due at `retryAt`,
+   * or when somebody needs it, or when the environment it went down with is back.
+   */
   | {
       readonly state: 'waiting'
       readonly since: number

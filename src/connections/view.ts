@@ -14,7 +14,8 @@ export interface View {
 }
 
 /**
- * What a server can be offered with now. `kept`: it went away and is being restarted, and what it had still stands.
+ * What a server can be offered with now. `kept`: it went away and is being restarted, or its executor does not answer any
+ * more, and what it had still stands. What went down with its environment is not offered (reference: known-quirks, 18).
  * `cached`: it is starting for the first time, and the cache knows it.
  */
 export type OfferBasis = 'live' | 'kept' | 'cached' | 'none'
@@ -24,7 +25,7 @@ export function offerBasis({ lease, cached }: View): OfferBasis {
   const { state, offer } = lease.connection
   switch (state.state) {
     case 'ready':
-      return 'live'
+      return lease.connection.environment?.state.is === 'failed' ? 'kept' : 'live'
     case 'idle':
       return cached === undefined ? 'none' : 'cached'
     case 'starting':

@@ -21,6 +21,8 @@ export interface ExecutorEnvironmentOptions {
   readonly initializeMs?: number
   /** Milliseconds in all to take up a lost connection; 45,000, and less than the 80 s an executor keeps a session. */
   readonly recoveryMs?: number
+  /** Milliseconds that nobody may listen at its port until what ran there counts as lost; 2,000. */
+  readonly refusedMs?: number
   /** Milliseconds between two questions whether it still answers; 30,000. */
   readonly healthMs?: number
   readonly times?: Partial<RemoteProcessTimes>
@@ -44,7 +46,7 @@ export class ExecutorEnvironment implements Environment {
   readonly http: HttpClient
   readonly files: RemoteFiles
   readonly #link: { environment: string; connector: Connector; clientName: string; initializeMs: number }
-  readonly #recoveryMs: number
+  readonly #recovery: { readonly recoveryMs: number; readonly refusedMs?: number }
   readonly #times: RemoteProcessTimes
   readonly #monitor: ExecutorMonitor
   readonly #pool: LinkPool
@@ -57,11 +59,12 @@ export class ExecutorEnvironment implements Environment {
     const { id, connector, clientName = 'reeve', initializeMs = EXEC_LIMITS.initializeMs } = options
     this.id = id
     this.#link = { environment: id, connector, clientName, initializeMs }
-    this.#recoveryMs = options.recoveryMs ?? EXEC_LIMITS.recoveryMs
+    const { recoveryMs = EXEC_LIMITS.recoveryMs, refusedMs } = options
+    this.#recovery = { recoveryMs, ...(refusedMs !== undefined && { refusedMs }) }
     this.#times = { ...REMOTE_PROCESS_TIMES, ...options.times }
     const { recoveringWaitMs } = this.#times
     const { healthMs = EXEC_LIMITS.pingMs } = options
-    this.#monitor = new ExecutorMonitor({ ...this.#link, recoveryMs: this.#recoveryMs, recoveringWaitMs, healthMs })
+    this.#monitor = new ExecutorMonitor({ ...this.#link, recoveryMs, recoveringWaitMs, healthMs })
     this.#pool = new LinkPool(this.#link)
     // Where one connection has died without a word, the others may have too.
     this.#monitor.onstate(({ is }) => {
@@ -110,7 +113,7 @@ export class ExecutorEnvironment implements Environment {
     const start = startParamsOf(request, `mcp-stdio-${this.#lastProcess}`, style)
     if (request.signal?.aborted) throw new CancelledError()
     const signal = AbortSignal.any([this.#abort.signal, ...(request.signal ? [request.signal] : [])])
-    const session = { ...this.#link, recoveryMs: this.#recoveryMs, largest: LARGEST_OF_A_PROCESS }
+    const session = { ...this.#link, ...this.#recovery, largest: LARGEST_OF_A_PROCESS }
     const running = new RemoteProcess({ session, start, label: request.label, times: this.#times, signal })
     this.#live.add(running)
     void running.released.then(() => this.#live.delete(running))

@@ -9,7 +9,7 @@ import {
 } from '../../errors.js'
 import { EXEC_CODES, EXEC_LIMITS } from '../../protocol/index.js'
 import { handshakeFault, type Link, openLink } from './link.js'
-import type { Connector } from './wire.js'
+import { type Connector, REFUSED } from './wire.js'
 
 export interface SessionOptions {
   readonly environment: string
@@ -19,6 +19,8 @@ export interface SessionOptions {
   readonly largest?: number
   /** The whole time to take a lost connection up again, in milliseconds; 45,000. */
   readonly recoveryMs?: number
+  /** How long nobody may listen there until the executor counts as gone, in milliseconds; 2,000. */
+  readonly refusedMs?: number
   readonly onevent: (method: string, params: unknown) => void
   /** Runs on the new connection before anything else does. What it raises, other than a lost connection, ends the session. */
   readonly onresumed: (link: Link) => Promise<void>
@@ -32,7 +34,8 @@ type SessionState =
 
 /**
  * What an executor keeps for us beyond one connection: lost, it is taken up again every 100 ms for at most 45 s
- * (reference: executor-protocol, 4.3). Over connections that end the executor with them the loss is final at once.
+ * (reference: executor-protocol, 4.3). An executor whose port nobody listens at was killed, and its sessions with it:
+ * whoever waits for an answer from there is told much sooner. Over connections that end the executor with them the loss is final at once.
  */
 export class Session {
   /** Resolves once, with the reason. */
@@ -130,7 +133,8 @@ export class Session {
   }
 
   async #recover(resume: string): Promise<Link> {
-    const { recoveryMs = EXEC_LIMITS.recoveryMs } = this.#options
+    const { recoveryMs = EXEC_LIMITS.recoveryMs, refusedMs = REFUSED_MS } = this.#options
+    let refusedSince: number | undefined
     const deadline = performance.now() + recoveryMs
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(recoveryMs)])
     for (let wait: number = FIRST_RETRY_MS; ; wait = EXEC_LIMITS.recoveryRetryMs) {
@@ -147,6 +151,8 @@ export class Session {
       } catch (error) {
         if (this.#abort.signal.aborted) throw error
         if (!signal.aborted && !worthAnother(error)) throw error
+        refusedSince = isRefusal(error) ? (refusedSince ?? performance.now()) : undefined
+        if (refusedSince !== undefined && performance.now() - refusedSince >= refusedMs) throw error
         if (performance.now() + EXEC_LIMITS.recoveryRetryMs >= deadline)
           throw new OperationTimeoutError(`the return of environment '${this.#options.environment}'`, recoveryMs)
       }
@@ -182,4 +188,9 @@ function worthAnother(error: unknown): boolean {
   return error instanceof TransportClosedError || error instanceof OperationTimeoutError
 }
 
+function isRefusal(error: unknown): boolean {
+  return error instanceof EnvironmentError && error.data?.reason === REFUSED
+}
+
 const FIRST_RETRY_MS = 20
+const REFUSED_MS = 2000

@@ -32,7 +32,8 @@ export class RemoteStdin {
    * was sent), `ProcessFailedError` or what the process failed of.
    */
   write(bytes: Buffer): Promise<void> {
-    const written = this.#queue.then(() => this.#writeAll(bytes))
+    const asked = performance.now()
+    const written = this.#queue.then(() => this.#writeAll(bytes, asked))
     // The next one waits for its turn, whatever became of this one.
     this.#queue = written.catch(() => {})
     return written
@@ -45,10 +46,11 @@ export class RemoteStdin {
     return first
   }
 
-  async #writeAll(bytes: Buffer): Promise<void> {
+  async #writeAll(bytes: Buffer, asked: number): Promise<void> {
     for (let start = 0; start < bytes.length; start += PIECE) {
       // Half a message is worse than a late one: only the first piece may be turned away.
-      const waitMs = start === 0 ? this.#options.recoveringWaitMs : EXEC_LIMITS.detachedMs
+      const patience = Math.max(0, asked + this.#options.recoveringWaitMs - performance.now())
+      const waitMs = start === 0 ? patience : EXEC_LIMITS.detachedMs
       await this.#writePiece(encodeBytes(bytes.subarray(start, start + PIECE)), waitMs)
     }
   }

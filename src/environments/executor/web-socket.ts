@@ -10,7 +10,7 @@ import {
   TransportClosedError,
 } from '../../errors.js'
 import { EXEC_LIMITS } from '../../protocol/index.js'
-import type { Connector, Wire } from './wire.js'
+import { type Connector, REFUSED, type Wire } from './wire.js'
 
 export interface WebSocketOptions {
   /** The environment's id, for errors. */
@@ -92,7 +92,8 @@ function opened(socket: WebSocket, environment: string, place: string, signal: A
     socket.once('error', (cause) => {
       const errno = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
       const text = `environment '${environment}': cannot connect to ${place}: ${errno ?? cause.message}`
-      fail(new EnvironmentError('environment_unreachable', environment, text, { place, cause }))
+      const data = errno === 'ECONNREFUSED' ? { data: { reason: REFUSED } } : {}
+      fail(new EnvironmentError('environment_unreachable', environment, text, { place, cause, ...data }))
     })
   })
 }

@@ -25,3 +25,6 @@ export interface Connector {
   /** Bounded. Raises `EnvironmentError`, `CancelledError`, `LimitExceededError`. `largest` is in bytes. */
   open(options: { readonly largest: number; readonly signal?: AbortSignal }): Promise<Wire>
 }
+
+/** `data.reason` of an `EnvironmentError` where nobody listens: the machine is there, and the executor is not. */
+export const REFUSED = 'refused'

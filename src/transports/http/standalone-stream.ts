@@ -1,4 +1,4 @@
-import { LimitExceededError, SessionExpiredError, TransportClosedError } from '../../errors.js'
+import { EnvironmentError, LimitExceededError, SessionExpiredError, TransportClosedError } from '../../errors.js'
 import { BackOff } from './back-off.js'
 import { newCursor, type StreamCursor } from './event-stream.js'
 import { EVENTS_TYPE, mediaType } from './media-type.js'
@@ -89,8 +89,11 @@ export class StandaloneStream {
       this.#tell(error)
       // Behind the last event stands one over the limit: asking for it again would never end.
       if (error instanceof LimitExceededError) cursor.lastEventId = undefined
-      // The next stream may be better after these two; anything else does not change by itself.
-      const passing = error instanceof TransportClosedError || error instanceof LimitExceededError
+      // The next stream may be better after these; anything else does not change by itself.
+      const passing =
+        error instanceof TransportClosedError ||
+        error instanceof LimitExceededError ||
+        (error instanceof EnvironmentError && error.code !== 'environment_unauthorized')
       return passing ? { stop: false, atLeastMs: 0 } : STOP
     }
   }

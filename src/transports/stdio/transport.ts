@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EnvironmentProcess, ProcessExit } from '../../environments/index.js'
-import { InvalidArgumentsError, LimitExceededError, ProcessFailedError, TransportClosedError } from '../../errors.js'
+import {
+  EnvironmentError,
+  InvalidArgumentsError,
+  LimitExceededError,
+  ProcessFailedError,
+  TransportClosedError,
+} from '../../errors.js'
 import {
   type JsonRpcMessage,
   LIMITS,
@@ -91,6 +97,7 @@ export class StdioTransport implements Transport {
     this.#writes = new WriteQueue({
       write: (text) => process.write(text),
       lost: (sent) => this.#closedError(sent),
+      isTurnedAway: isRecovering,
       onfault: () => void this.#stdinGone(),
     })
     process.onstdout = (chunk) => this.#receive(chunk)
@@ -116,9 +123,12 @@ export class StdioTransport implements Transport {
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
     if (this.#state.is === 'closed') throw this.#closedError(false)
     const text = serialise(message)
-    await this.#writes.push(text, options.signal, () => {
-      if ('method' in message && 'id' in message) this.#abandoned.add(message.id)
-    })
+    const isRequest = 'method' in message && 'id' in message
+    const onhalfway = () => {
+      if (isRequest) this.#abandoned.add(message.id)
+    }
+    // Who asks may ask again; an answer that is left out leaves the server waiting.
+    await this.#writes.push(text, options.signal, onhalfway, !isRequest)
   }
 
   close(): Promise<void> {
@@ -215,6 +225,11 @@ export class StdioTransport implements Transport {
     const why = this.#state.is === 'closed' ? 'the connection is closed' : 'its stdin is closed'
     return new TransportClosedError(error?.message ?? `${this.#who}: ${why}`, { sent, cause: error })
   }
+}
+
+/** Nothing of the message was sent; the process may still be there. */
+function isRecovering(error: unknown): error is Error {
+  return error instanceof EnvironmentError && error.code === 'environment_recovering'
 }
 
 const NOWHERE: ReceivedOn = Object.freeze({})

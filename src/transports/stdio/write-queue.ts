@@ -3,15 +3,19 @@ import { CancelledError } from '../../errors.js'
 interface Entry {
   readonly text: string
   readonly settle: (error?: Error) => void
+  /** Waits for as long as the queue lives. */
+  readonly isPatient: boolean
   state: 'queued' | 'writing' | 'settled'
 }
 
 export interface WriteQueueOptions {
   /** Resolves when the bytes were taken; rejects when nobody will take them any more. */
   readonly write: (text: string) => Promise<void>
+  /** Whether a write failed without anything having been taken, so that a later one may succeed. */
+  readonly isTurnedAway?: (error: unknown) => error is Error
   /** The error of an entry that will not be written; `sent` when some of it may have left. */
   readonly lost: (sent: boolean) => Error
-  /** Called once, when a write failed; must lead to `end`. Until then everything waits. */
+  /** Called once, when a write failed for good; must lead to `end`. Until then everything waits. */
   readonly onfault: () => void
 }
 
@@ -31,9 +35,10 @@ export class WriteQueue {
 
   /**
    * Resolves when the text was taken. Rejects with `CancelledError` when the signal fires first, after calling
-   * `onhalfway` if the text was already being written; with `lost` when the queue ends.
+   * `onhalfway` if the text was already being written; with `lost` when the queue ends; with the error of a write that was
+   * turned away, unless the text is `patient`: then it is written again.
    */
-  push(text: string, signal: AbortSignal | undefined, onhalfway: () => void): Promise<void> {
+  push(text: string, signal: AbortSignal | undefined, onhalfway: () => void, isPatient = false): Promise<void> {
     if (this.#state === 'ended') return Promise.reject(this.#options.lost(false))
     if (signal?.aborted) return Promise.reject(new CancelledError())
     return new Promise((resolve, reject) => {
@@ -43,6 +48,7 @@ export class WriteQueue {
       }
       const entry: Entry = {
         text,
+        isPatient,
         state: 'queued',
         settle: (error) => {
           if (entry.state === 'settled') return
@@ -73,7 +79,11 @@ export class WriteQueue {
       this.#writing = batch
       try {
         await this.#options.write(batch.map((entry) => entry.text).join(''))
-      } catch {
+      } catch (error) {
+        if (this.#options.isTurnedAway?.(error) === true) {
+          this.#turnedAway(error)
+          continue
+        }
         // The owner learns why first, then ends the queue: an exit code says more than a broken pipe.
         this.#options.onfault()
         return
@@ -82,6 +92,15 @@ export class WriteQueue {
       this.#writing = []
     }
     if (this.#state === 'busy') this.#state = 'idle'
+  }
+
+  /** What waited behind it would wait as long once more, so it is turned away with it. */
+  #turnedAway(error: Error): void {
+    const all = [...this.#writing, ...this.#entries]
+    this.#writing = []
+    this.#entries = all.filter((entry) => entry.isPatient && entry.state !== 'settled')
+    for (const entry of this.#entries) entry.state = 'queued'
+    for (const entry of all) if (!entry.isPatient) entry.settle(error)
   }
 
   #take(): readonly Entry[] {
