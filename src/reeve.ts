@@ -35,6 +35,8 @@ export interface ReeveOptions {
   readonly env?: HostVariables
   /** Over those of the configuration. */
   readonly features?: Readonly<Record<string, boolean>>
+  /** Under those of the configuration: what holds where it says nothing. */
+  readonly featureDefaults?: Readonly<Record<string, boolean>>
   /** Milliseconds that a server is kept up once no thread uses it any more, for the next one that shares. Default 0. */
   readonly idleMs?: number
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
@@ -244,7 +246,10 @@ async function configure({ host, cwd, options }: RuntimeParts): Promise<Configur
   const { home, env } = host
   const loaded = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
   const multiEnvironment =
-    options.features?.multi_environment_mcp ?? loaded.features.get('multi_environment_mcp') ?? false
+    options.features?.multi_environment_mcp ??
+    loaded.features.get('multi_environment_mcp') ??
+    options.featureDefaults?.multi_environment_mcp ??
+    false
   return { loaded, multiEnvironment, servers: effectiveServers(configuredCatalog(loaded, { multiEnvironment })) }
 }
 
