@@ -23,14 +23,19 @@ export interface ExpandedEntry {
 export const EXPANDED_MEMBERS: readonly string[] = ['command', 'args', 'env', 'url', 'http_headers', 'cwd']
 
 /**
- * Replaces variables in one server's entry; the only place that does. `${VAR}` is the variable's value (it must be set),
+ * Replaces variables in the entry of a server, or of an environment (whose `members` are others); the only place that does. `${VAR}` is the variable's value (it must be set),
  * `${VAR:-default}` the default when it isn't set, `$${` a literal `${`. Values are not looked at again.
  */
-export function expandEntry(entry: RawTable, path: Path, environment: Environment): ExpandedEntry {
+export function expandEntry(
+  entry: RawTable,
+  path: Path,
+  environment: Environment,
+  members: readonly string[] = EXPANDED_MEMBERS,
+): ExpandedEntry {
   const faults: ExpansionFault[] = []
   const expanded: Record<string, Raw> = Object.assign(Object.create(null), entry)
   let changed = false
-  for (const member of EXPANDED_MEMBERS) {
+  for (const member of members) {
     const value = entry[member]
     if (value === undefined) continue
     const replaced = expandValue(value, [...path, member], environment, faults)

@@ -1,6 +1,7 @@
 // What every start needs. `list` is measured against a bare `node`, so the rest is loaded when it is used.
 export { parseCodexConfig } from './codex-config.js'
 export type { AddOutcome } from './edit/index.js'
+export { CONNECTING_VARIABLES, connectingVariables } from './environments/host-variables.js'
 export { environmentIdFault, environmentUrlFault, type RuleFault } from './environments/rules.js'
 export * from './environments/settings.js'
 export { type Environment, escapeVariables } from './expand.js'

@@ -1,5 +1,8 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { ConfigError } from '../errors.js'
+import { connectingVariables } from './environments/host-variables.js'
+import { legacyEnvironments, noiseProblem } from './environments/legacy.js'
+import { type EnvironmentsFile, readEnvironmentsFile } from './environments/read-file.js'
 import type { Environment } from './expand.js'
 import { managedRequirementsFile, reeveHome } from './home.js'
 import { type LayerSettings, type MergedSettings, mergeLayers } from './merge.js'
@@ -44,7 +47,8 @@ export interface LoadedConfig extends MergedSettings {
 }
 
 /**
- * Loads the user's configuration and the trusted project's, or the given files instead. Starts nothing and never throws
+ * Loads the user's configuration and the trusted project's, or the given files instead. An `environments.toml` belongs to
+ * the `config.toml` beside it, in Reeve's home and in that of Codex. Starts nothing and never throws
  * for what stands in a file: each fault is one problem with its place, and all the rest counts.
  *
  * `${VAR}` is replaced in JSON files and in our own `config.toml`, never in a file of Codex (one in `.codex` or
@@ -65,7 +69,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     await load.user()
     await load.project(options.cwd ?? process.cwd())
   }
-  return Object.freeze({ ...mergeLayers(load.layers), requirements, problems: load.problems, files: load.files })
+  const merged = mergeLayers(load.layers, load.environments())
+  load.lookUpVariables(merged)
+  return Object.freeze({ ...merged, requirements, problems: load.problems, files: load.files })
 }
 
 class ConfigLoad {
@@ -75,6 +81,8 @@ class ConfigLoad {
   readonly #environment: Environment
   readonly #home: string
   readonly #strict: boolean
+  /** Folders whose `environments.toml` counts. */
+  readonly #homes = new Map<string, ConfigOrigin['layer']>()
 
   constructor(options: LoadConfigOptions) {
     this.#environment = options.env ?? process.env
@@ -83,6 +91,7 @@ class ConfigLoad {
   }
 
   user(): Promise<boolean> {
+    this.#homes.set(this.#home, 'user')
     return this.#add(join(this.#home, 'config.toml'), 'user')
   }
 
@@ -102,6 +111,7 @@ class ConfigLoad {
   }
 
   async named(file: string): Promise<void> {
+    if (this.#isOfHome(file)) this.#homes.set(dirname(file), 'file')
     const found = await this.#add(file, 'file')
     if (!found)
       this.problems.push({ severity: 'error', code: 'not_found', message: 'there is no such file', place: file })
@@ -120,6 +130,38 @@ class ConfigLoad {
       this.#noteFault(error, 'requirements cannot be read, so no server is allowed: ')
       return { source: file, servers: new Map() }
     }
+  }
+
+  /** Read after all layers: their environments may be named in it. A broken file is one problem and counts as absent. */
+  environments(): readonly EnvironmentsFile[] {
+    const ids = this.layers.flatMap(({ settings }) => settings.environments.entries.map(({ id }) => id))
+    const read = [...this.#homes].flatMap(([folder, layer]) => this.#environmentsIn(folder, layer, new Set(ids)))
+    const noise = this.#homes.size > 0 ? noiseProblem(this.#environment) : undefined
+    if (noise !== undefined) this.problems.push(noise)
+    return read
+  }
+
+  /** A broker gets from its client what was looked up here, and connections are made with nothing else. */
+  lookUpVariables({ environments }: Pick<MergedSettings, 'environments'>): void {
+    for (const entry of environments.entries)
+      for (const name of connectingVariables(entry)) Object.hasOwn(this.#environment, name)
+  }
+
+  #environmentsIn(
+    folder: string,
+    layer: ConfigOrigin['layer'],
+    otherIds: ReadonlySet<string>,
+  ): readonly EnvironmentsFile[] {
+    const file = join(folder, 'environments.toml')
+    try {
+      const text = readConfigText(file)
+      if (text !== undefined) return [readEnvironmentsFile(parseToml(file, text), layer, otherIds)]
+    } catch (error) {
+      this.#noteFault(error, '')
+      return []
+    }
+    const legacy = legacyEnvironments(this.#environment, (problem) => this.problems.push(problem))
+    return legacy === undefined ? [] : [legacy]
   }
 
   /** @returns whether the file exists. */
@@ -154,6 +196,12 @@ class ConfigLoad {
     const { document, problems } = parseForeignFile(file, text, this.#environment, this.#strict)
     this.problems.push(...problems)
     return document
+  }
+
+  /** The `config.toml` of Reeve's home or of Codex, named by hand. */
+  #isOfHome(file: string): boolean {
+    if (basename(file) !== 'config.toml') return false
+    return this.#isOfCodex(file) || realPath(dirname(file)) === realPath(this.#home)
   }
 
   #isOfCodex(file: string): boolean {

@@ -1,3 +1,6 @@
+import { mergeEnvironments } from './environments/merge.js'
+import type { EnvironmentsFile } from './environments/read-file.js'
+import type { EnvironmentSettings } from './environments/settings.js'
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
 import type { BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
 import type { RawTable } from './source/raw.js'
@@ -24,11 +27,15 @@ export interface MergedSettings {
   readonly hooks: readonly { readonly file: string; readonly value: RawTable }[]
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
+  readonly environments: EnvironmentSettings
   readonly suppressUnstableFeaturesWarning: boolean
 }
 
 /** Puts layers on each other, lowest first. A later layer wins by the whole entry, never by single members. */
-export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
+export function mergeLayers(
+  layers: readonly LayerSettings[],
+  environmentFiles: readonly EnvironmentsFile[] = [],
+): MergedSettings {
   const servers = new Map<string, ConfiguredServer>()
   const shadowed: ShadowedServer[] = []
   const features = new Map<string, boolean>()
@@ -65,6 +72,10 @@ export function mergeLayers(layers: readonly LayerSettings[]): MergedSettings {
     hooks: layers.flatMap(({ file, settings }) => (settings.hooks ? [{ file, value: settings.hooks }] : [])),
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
+    environments: mergeEnvironments(
+      environmentFiles,
+      layers.map(({ settings }) => settings.environments),
+    ),
     suppressUnstableFeaturesWarning: suppress,
   }
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.js'
+import { readEnvironmentSections } from './environments/read-sections.js'
 import { type Environment, expandEntry } from './expand.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
@@ -46,6 +47,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
       ...optional('callbackUrl', reading.member('mcp_oauth_callback_url', text.read)),
     },
     broker: readBroker(reading),
+    environments: readEnvironmentSections(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
     projects: readEach(reading, 'projects', (value, path, notes) => {
       // Codex keeps more than trust in this table.

@@ -1,3 +1,4 @@
+import type { EnvironmentSections } from './environments/read-sections.js'
 import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
 import type { RawTable } from './source/raw.js'
 
@@ -41,6 +42,7 @@ export interface FileSettings {
   readonly hooks: RawTable | undefined
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
+  readonly environments: EnvironmentSections
   readonly suppressUnstableFeaturesWarning: boolean | undefined
   /** Folder → trust level, of the user's file alone. */
   readonly projects: ReadonlyMap<string, 'trusted' | 'untrusted'>

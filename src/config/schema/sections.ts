@@ -1,3 +1,4 @@
+import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
 import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
 import { described, flag, integer, list, map, oneOf, table, text } from './shape.js'
 
@@ -42,6 +43,8 @@ export const TOP_LEVEL_MEMBERS = [
   'hooks',
   'projects',
   'broker',
+  'environments',
+  'capability_roots',
   'mcp_oauth_credentials_store',
   'mcp_oauth_callback_port',
   'mcp_oauth_callback_url',
@@ -66,6 +69,7 @@ export function configSchema(): Record<string, unknown> {
       hooks: { description: 'Commands to run around tool calls.', type: 'object' },
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
       broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },
+      ...ENVIRONMENT_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
       mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },

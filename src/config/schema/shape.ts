@@ -138,7 +138,15 @@ export function described<T>(shape: Shape<T>, description: string, more: JsonSch
 }
 
 /** Members whose texts may be secrets, so that errors don't quote them. */
-const SECRET_MEMBERS: readonly string[] = ['args', 'env', 'http_headers', 'oauth', 'bearer_token', 'url']
+const SECRET_MEMBERS: readonly string[] = [
+  'args',
+  'env',
+  'http_headers',
+  'oauth',
+  'bearer_token',
+  'auth_bearer_token',
+  'url',
+]
 
 /** What was found, in the words of the reference's parser. */
 function unexpected(value: Raw, path: Path): string {

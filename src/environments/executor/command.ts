@@ -62,10 +62,16 @@ class CommandWire implements Wire {
         this.#refuse(error)
       }
     }
-    process.onstderr = options.onstderr
+    let said = ''
+    process.onstderr = (chunk) => {
+      said = (said + chunk.toString('utf8')).slice(-LAST_WORDS)
+      options.onstderr?.(chunk)
+    }
     this.closed = process.exited.then(({ code, signal }) => {
       const how = signal === null ? `exit code ${code}` : `signal ${signal}`
-      const text = `the executor command ${this.#place} ended (${how})`
+      // What ssh, docker and the like say when they get nowhere stands on stderr alone.
+      const last = said.trimEnd().split('\n').at(-1)?.trim() ?? ''
+      const text = `the executor command ${this.#place} ended (${how})${last === '' ? '' : `: ${last}`}`
       return this.#fault ?? new TransportClosedError(text, { sent: true, place: this.#place, data: { code, signal } })
     })
   }
@@ -103,3 +109,6 @@ class CommandWire implements Wire {
     this.drop()
   }
 }
+
+/** How much of its stderr is kept for the error, in characters. */
+const LAST_WORDS = 1000

@@ -1,3 +1,5 @@
+import { CONNECTING_VARIABLES } from '../../config/index.js'
+
 /** What a child of the host sees of the host's own environment (reference: connections, 9.2). */
 const UNIX = [
   'HOME',
@@ -33,20 +35,6 @@ const WINDOWS = [
   'LOCALAPPDATA',
 ]
 
-/** Where `ssh`, `docker`, `podman` and `kubectl` find what they connect with. Places, no secrets. */
-const CONNECTING = [
-  'SSH_AUTH_SOCK',
-  'DOCKER_HOST',
-  'DOCKER_CONTEXT',
-  'DOCKER_CONFIG',
-  'DOCKER_CERT_PATH',
-  'DOCKER_TLS_VERIFY',
-  'CONTAINER_HOST',
-  'KUBECONFIG',
-  'XDG_CONFIG_HOME',
-  'XDG_RUNTIME_DIR',
-]
-
 /**
  * The whole environment of a command that leads to an executor: the usual variables of the host, those by which
  * connecting programs find their agent or daemon, and over them the entry's own. Windows names are compared without case.
@@ -57,7 +45,7 @@ export function connectingEnvironment(
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const fold = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
-  const passed = new Set([...(platform === 'win32' ? WINDOWS : UNIX), ...CONNECTING])
+  const passed = new Set([...(platform === 'win32' ? WINDOWS : UNIX), ...CONNECTING_VARIABLES])
   const chosen = new Map<string, readonly [string, string]>()
   for (const [name, value] of Object.entries(host))
     if (value !== undefined && passed.has(fold(name))) chosen.set(fold(name), [name, value])
