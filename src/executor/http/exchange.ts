@@ -32,7 +32,8 @@ interface Client {
 }
 
 async function openClient(variables: Variables): Promise<Client> {
-  const { EnvHttpProxyAgent, request } = await import('undici')
+  // By its default export: a bundler that splits a CommonJS package into a chunk keeps no named ones.
+  const { EnvHttpProxyAgent, request } = (await import('undici')).default
   const setting = (name: string) => variables[name.toLowerCase()] || variables[name.toUpperCase()] || ''
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: setting('http_proxy'),
