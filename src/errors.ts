@@ -299,6 +299,45 @@ export class ApprovalRequiredError extends ReeveError {
   }
 }
 
+/**
+ * A selection of environments or capability roots that cannot be (reference: catalog, 8.2 and 9.2); texts as there.
+ * `data` names the environment, or the root and its path.
+ */
+export class SelectionError extends ReeveError {
+  constructor(
+    code: 'unknown_environment' | 'duplicate_environment' | 'relative_cwd' | 'relative_path',
+    message: string,
+    facts: ReeveErrorFacts = {},
+  ) {
+    super(code, message, facts)
+  }
+}
+
+/** No state of a thread is kept under this id. */
+export class UnknownThreadError extends ReeveError {
+  constructor(id: string) {
+    super('unknown_thread', `no thread '${id}' is kept here`, { data: { thread: id } })
+  }
+}
+
+/** The thread is open in this runtime already. */
+export class ThreadInUseError extends ReeveError {
+  constructor(id: string) {
+    super('thread_in_use', `thread '${id}' is open already`, { data: { thread: id } })
+  }
+}
+
+/** No permission profile governs the server, so nothing is called there (reference: catalog, 6). */
+export class NoPermissionProfileError extends ReeveError {
+  constructor(key: ErrorKey, environment: string) {
+    super(
+      'no_permission_profile',
+      `MCP server '${key.name}' runs in environment ${environment}, which this thread did not select: no permission profile governs it`,
+      { key, data: { environment } },
+    )
+  }
+}
+
 /** The thread, connection or runtime was closed. */
 export class ClosedError extends ReeveError {
   constructor(what: string) {

@@ -2,11 +2,27 @@ import { join } from 'node:path'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome } from './config/index.js'
 import { ConnectionPool, type HostVariables } from './connections/index.js'
-import { createHttpClient, LocalEnvironment, reapOrphans } from './environments/index.js'
-import { ClosedError, type ReeveError } from './errors.js'
+import {
+  type CapabilitySource,
+  createHttpClient,
+  EnvironmentRegistry,
+  EnvironmentTable,
+  LocalEnvironment,
+  reapOrphans,
+} from './environments/index.js'
+import { ClosedError, type ReeveError, ThreadInUseError, UnknownThreadError } from './errors.js'
 import { implementation } from './protocol/index.js'
 import { openStore, type Store } from './store/index.js'
-import { RuntimeThread, type Thread, type ThreadOptions } from './threads/index.js'
+import {
+  RuntimeThread,
+  type Thread,
+  type ThreadConfiguration,
+  type ThreadHost,
+  type ThreadMemory,
+  type ThreadOptions,
+  type ThreadOrigin,
+  type ThreadRecord,
+} from './threads/index.js'
 import { transportOpener } from './transports/index.js'
 
 export type {
@@ -19,6 +35,7 @@ export type {
   ServerRequestHandler,
   ServerStatus,
 } from './connections/index.js'
+export type { AddedEnvironmentOptions, EnvironmentRegistry, EnvironmentState } from './environments/index.js'
 export * from './errors.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'
@@ -55,6 +72,7 @@ export class ReeveHost implements AsyncDisposable {
   readonly env: HostVariables
   readonly #store: Store
   readonly #local: LocalEnvironment
+  readonly #environments: EnvironmentTable
   readonly #pool: ConnectionPool
   readonly #warnings: (ReeveError | Error)[]
   #closed: Promise<void> | undefined
@@ -69,6 +87,7 @@ export class ReeveHost implements AsyncDisposable {
       http: createHttpClient({ env: this.env }),
       onwarning: (warning) => this.#warnings.push(warning),
     })
+    this.#environments = new EnvironmentTable({ host: this.#local, env: this.env, cwd: this.home })
     const environments = new Map([['local', this.#local]])
     this.#pool = new ConnectionPool({
       cache: this.#store.inventories,
@@ -86,6 +105,16 @@ export class ReeveHost implements AsyncDisposable {
   /** For the runtimes. */
   get pool(): ConnectionPool {
     return this.#pool
+  }
+
+  /** For the runtimes: equal environments of theirs are one. */
+  get environments(): EnvironmentTable {
+    return this.#environments
+  }
+
+  /** For the runtimes. */
+  get threads(): ThreadMemory {
+    return this.#store.threads
   }
 
   /** Ends what earlier processes of this home left behind when they were killed. */
@@ -110,7 +139,9 @@ export class ReeveHost implements AsyncDisposable {
   }
 
   async #shutDown(): Promise<void> {
+    // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
     await this.#pool.close()
+    await this.#environments.close()
     await this.#local.close()
     this.#store.close()
   }
@@ -131,6 +162,7 @@ export class ReeveHost implements AsyncDisposable {
 export class Reeve implements AsyncDisposable {
   readonly home: string
   readonly #parts: RuntimeParts
+  readonly #environments: EnvironmentRegistry
   readonly #threads = new Set<RuntimeThread>()
   #config: Configured
   #closed: Promise<void> | undefined
@@ -152,6 +184,7 @@ export class Reeve implements AsyncDisposable {
     this.home = parts.host.home
     this.#parts = parts
     this.#config = config
+    this.#environments = new EnvironmentRegistry(parts.host.environments, config.loaded.environments)
   }
 
   /** The configuration as last loaded. */
@@ -174,31 +207,45 @@ export class Reeve implements AsyncDisposable {
     return this.#config.servers
   }
 
+  /** The host under `local`, those of the configuration, and those added here. Nothing connects before it is used. */
+  get environments(): EnvironmentRegistry {
+    return this.#environments
+  }
+
   /**
-   * Starts a thread and its servers, all at once, without waiting for any but the required ones.
+   * Starts a thread and its thread-wide servers, all at once, without waiting for any but the required ones. What its
+   * environments have is looked for meanwhile, and started by its first step or call.
    *
    * @throws RequiredServersFailedError a `required` server did not come up; the thread is closed again
    * @throws UnknownServerError `only` names a server that is not configured
+   * @throws SelectionError the environments or capability roots can't be selected
+   * @throws UnknownThreadError `from` names a thread that is not kept
    */
   async startThread(options: ThreadOptions = {}, signal?: AbortSignal): Promise<Thread> {
-    if (this.#closed !== undefined) throw new ClosedError('Reeve')
-    const thread = new RuntimeThread(this.#threadHost(), options)
-    this.#threads.add(thread)
-    try {
-      thread.publish(this.#config.servers)
-      if (options.enforceRequired !== false) await thread.validateRequired(signal)
-      return thread
-    } catch (error) {
-      await thread.close()
-      throw error
-    }
+    const { from } = options
+    return this.#start(options, from === undefined ? {} : { record: this.#record(from) }, signal)
   }
 
-  /** Loads the configuration again and publishes it to every thread; servers that did not change keep running. */
+  /**
+   * Takes a kept thread up again: its id, its environments in their order, its capability roots. What `options` name counts
+   * instead. An environment that is not there any more is a problem of the thread, which starts without it.
+   *
+   * @throws UnknownThreadError | ThreadInUseError, and as `startThread`
+   */
+  async resumeThread(id: string, options: ThreadOptions = {}, signal?: AbortSignal): Promise<Thread> {
+    if ([...this.#threads].some((thread) => thread.id === id)) throw new ThreadInUseError(id)
+    return this.#start(options, { id, record: this.#record(id) }, signal)
+  }
+
+  /** Loads the configuration again and publishes it to every thread; what did not change keeps running. */
   async reload(): Promise<void> {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
-    this.#config = await configure(this.#parts)
-    for (const thread of this.#threads) thread.publish(this.#config.servers)
+    const config = await configure(this.#parts)
+    // It may have been closed meanwhile.
+    if (this.#closed !== undefined) throw new ClosedError('Reeve')
+    this.#config = config
+    this.#environments.replace(config.loaded.environments)
+    for (const thread of this.#threads) thread.configure(config.threads)
   }
 
   /** Ends every thread, and every server that no other runtime of its host uses, in parallel and bounded. Idempotent. */
@@ -218,18 +265,40 @@ export class Reeve implements AsyncDisposable {
 
   async #shutDown(): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.close()))
+    await this.#environments.close()
     if (this.#parts.ownsHost) await this.#parts.host.close()
   }
 
-  #threadHost() {
+  async #start(options: ThreadOptions, origin: ThreadOrigin, signal: AbortSignal | undefined): Promise<Thread> {
+    if (this.#closed !== undefined) throw new ClosedError('Reeve')
+    const thread = new RuntimeThread(this.#threadHost(), this.#config.threads, options, origin)
+    this.#threads.add(thread)
+    try {
+      await thread.start(signal)
+      return thread
+    } catch (error) {
+      await thread.close()
+      throw error
+    }
+  }
+
+  #record(id: string): ThreadRecord {
+    const record = this.#parts.host.threads.get(id)
+    if (record === undefined) throw new UnknownThreadError(id)
+    return record
+  }
+
+  #threadHost(): ThreadHost {
     const { host, cwd } = this.#parts
     return {
       pool: host.pool,
       env: host.env,
       cwd,
       clientInfo: implementation(),
-      multiEnvironment: this.#config.multiEnvironment,
-      onClosed: (thread: RuntimeThread) => {
+      environments: this.#environments,
+      capabilities: () => NOTHING,
+      memory: host.threads,
+      onClosed: (thread) => {
         this.#threads.delete(thread)
       },
     }
@@ -238,19 +307,29 @@ export class Reeve implements AsyncDisposable {
 
 interface Configured {
   readonly loaded: LoadedConfig
+  /** Outside any thread. */
   readonly servers: readonly EffectiveServer[]
-  readonly multiEnvironment: boolean
+  readonly threads: ThreadConfiguration
 }
 
 async function configure({ host, cwd, options }: RuntimeParts): Promise<Configured> {
   const { home, env } = host
   const loaded = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
-  const multiEnvironment =
-    options.features?.multi_environment_mcp ??
-    loaded.features.get('multi_environment_mcp') ??
-    options.featureDefaults?.multi_environment_mcp ??
-    false
-  return { loaded, multiEnvironment, servers: effectiveServers(configuredCatalog(loaded, { multiEnvironment })) }
+  const isOn = (feature: string) =>
+    options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
+  const multiEnvironment = isOn('multi_environment_mcp')
+  const rootsInOneRequest = isOn('executor_capability_discovery')
+  const installedPlugins = rootsInOneRequest && isOn('executor_capability_discovery_v2')
+  return {
+    loaded,
+    servers: effectiveServers(configuredCatalog(loaded, { multiEnvironment })),
+    threads: {
+      loaded,
+      settings: loaded.environments,
+      multiEnvironment,
+      discovery: { rootsInOneRequest, installedPlugins, executorConfig: multiEnvironment },
+    },
+  }
 }
 
 interface RuntimeParts {
@@ -263,4 +342,16 @@ interface RuntimeParts {
 function partsFrom(options: ReeveOptions): RuntimeParts {
   const cwd = options.cwd ?? process.cwd()
   return { options, cwd, host: options.host ?? new ReeveHost(options), ownsHost: options.host === undefined }
+}
+
+/** Nothing is found anywhere. */
+const NOTHING: CapabilitySource = {
+  find: async ({ places }) =>
+    places.map(({ environment: { id } }) => ({
+      environment: id,
+      plugins: [],
+      executorServers: new Map(),
+      problems: [],
+    })),
+  forget: () => {},
 }

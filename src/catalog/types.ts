@@ -80,6 +80,7 @@ export interface CatalogProblem {
     | 'reserved_name'
     | 'overridden_in_environment'
     | 'root_conflict'
+    | 'unselected_environment'
     | 'root_report_refused'
     | 'plugin_conflict'
   readonly key?: ServerKey

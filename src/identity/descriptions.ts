@@ -1,4 +1,5 @@
 import type { ServerKey } from './key.js'
+import type { NamedTool } from './naming.js'
 
 const LIMIT_BYTES = 4096
 const TRUNCATED = '\n[truncated]'
@@ -61,4 +62,20 @@ export function withPluginNote(description: string | undefined, pluginNames: rea
   const text = description?.trim() ?? ''
   if (text === '') return note
   return /[.!?]$/.test(text) ? `${text} ${note}` : `${text}. ${note}`
+}
+
+/** All that is left of a name that did not fit. */
+const BARE_HASH = /^_[0-9a-f]{12}$/
+
+/**
+ * A tool's description with the name that the server gives the tool, where all that is shown of it is a hash (reference:
+ * known-quirks, 14).
+ */
+export function withOwnName(
+  description: string | undefined,
+  { key, tool, name }: Pick<NamedTool, 'key' | 'tool' | 'name'>,
+): string | undefined {
+  if (!BARE_HASH.test(name) || name === tool) return description
+  const own = `This is \`${tool}\` of \`${key.name}\`.`
+  return description === undefined || description.trim() === '' ? own : `${own} ${description}`
 }

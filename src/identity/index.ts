@@ -1,5 +1,5 @@
 export { type CodexNamingOptions, codexNaming } from './codex-naming.js'
-export { type NamespaceFacts, namespaceDescription, withPluginNote } from './descriptions.js'
+export { type NamespaceFacts, namespaceDescription, withOwnName, withPluginNote } from './descriptions.js'
 export { environmentHash } from './digest.js'
 export { hookName } from './hook-name.js'
 export * from './key.js'

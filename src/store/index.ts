@@ -1,13 +1,16 @@
 import type { EraMemory, InventoryCache } from '../connections/index.js'
 import type { ReeveError } from '../errors.js'
+import type { ThreadMemory } from '../threads/index.js'
 import { openDatabase } from './database.js'
 import { SqliteEras } from './eras.js'
 import { SqliteInventories } from './inventories.js'
+import { SqliteThreads } from './threads.js'
 
 /** The durable state of one home. */
 export interface Store extends Disposable {
   readonly inventories: InventoryCache
   readonly eras: EraMemory
+  readonly threads: ThreadMemory
   /** What was wrong with the file on disk; already dealt with. */
   readonly warnings: readonly ReeveError[]
   close(): void
@@ -30,6 +33,7 @@ export function openStore(file: string): Store {
   return {
     inventories: new SqliteInventories(connection),
     eras: new SqliteEras(connection),
+    threads: new SqliteThreads(connection),
     warnings,
     close,
     [Symbol.dispose]: close,

@@ -15,4 +15,10 @@ export const MIGRATIONS: readonly string[] = [
      found_at         INTEGER NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX eras_by_age ON eras (found_at);`,
+  `CREATE TABLE threads (
+     id         TEXT PRIMARY KEY,
+     record     TEXT NOT NULL,
+     written_at INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX threads_by_age ON threads (written_at);`,
 ]

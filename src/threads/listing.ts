@@ -1,7 +1,6 @@
 import {
   type CacheHint,
   type CapturedServer,
-  type ConnectionManager,
   LISTS,
   type ListMethod,
   listAllPages,
@@ -15,8 +14,13 @@ import type { CallOptions, Listing, ListPage, ServerSelector } from './types.js'
 
 /** What a listing needs of its thread. */
 export interface ListingHost {
-  readonly manager: ConnectionManager
-  select(selector: ServerSelector): ServerKey
+  /** The servers as they are, after the usual wait. */
+  capture(signal: AbortSignal | undefined): Promise<readonly CapturedServer[]>
+  /** One server, up. */
+  ready(
+    selector: ServerSelector,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly key: ServerKey; readonly client: ReadyClient }>
 }
 
 /** One kind of thing that servers list, with the capability that says they do. */
@@ -52,8 +56,7 @@ async function onePage(
   selector: ServerSelector & { readonly cursor?: string },
   options: CallOptions,
 ): Promise<ListPage> {
-  const key = host.select(selector)
-  const client = await host.manager.ready(key, options.signal)
+  const { key, client } = await host.ready(selector, options.signal)
   const params: JsonObject = selector.cursor === undefined ? {} : { cursor: selector.cursor }
   const answer = client.request(list.method, params, { timeoutMs: PAGINATION_TIMEOUT, ...options })
   return pageOf(key, list, await orNone(list, answer))
@@ -73,7 +76,7 @@ export function pageOf(key: ServerKey, list: ListMethod, result: JsonObject): Li
 
 /** Ready servers are asked, in parallel; of those that are still coming up, what the cache knows is given. */
 async function everything(host: ListingHost, kind: ListKind, options: CallOptions): ReturnType<Listing['listAll']> {
-  const servers = await host.manager.capture({ ...(options.signal && { signal: options.signal }) })
+  const servers = await host.capture(options.signal)
   const pages: ListPage[] = []
   const failures: { key: ServerKey; error: string }[] = []
   const settled = await Promise.allSettled(servers.map((server) => ofServer(server, kind, options)))

@@ -1,5 +1,14 @@
-import { type NamedTool, type NamingStrategy, namespaceDescription, type ServerKey } from '../identity/index.js'
+import type { PermissionAuthority } from '../catalog/index.js'
+import {
+  type NamedTool,
+  type NamingStrategy,
+  namespaceDescription,
+  type ServerKey,
+  withOwnName,
+  withPluginNote,
+} from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { Profile } from './composition.js'
 import type { Namespace, StepTool } from './types.js'
 import { isModelVisible } from './visibility.js'
 
@@ -9,7 +18,13 @@ export interface OfferingServer {
   readonly tools: readonly JsonObject[]
   readonly live: boolean
   readonly instructions?: string | undefined
+  /** Absent: the runtime's own. */
+  readonly authority?: PermissionAuthority<Profile>
+  /** Display name of the plugin that it came with. */
+  readonly pluginName?: string
 }
+
+const OWN_AUTHORITY: PermissionAuthority<Profile> = Object.freeze({ kind: 'runtime', profile: null })
 
 export interface OfferOptions {
   readonly naming: NamingStrategy
@@ -58,8 +73,26 @@ function stepTool(
   const { key, tool, namespace, name, flat } = named
   const definition = definitions.get(key)?.get(tool)
   if (definition === undefined) throw new TypeError(`the naming strategy invented ${key.name}/${tool}`)
-  const live = owners.get(key)?.live ?? false
-  return Object.freeze({ namespace, name, flat, key, tool, definition, live, modelVisible: isModelVisible(definition) })
+  const owner = owners.get(key)
+  const description = descriptionOf(named, definition, owner)
+  return Object.freeze({
+    namespace,
+    name,
+    flat,
+    key,
+    tool,
+    definition,
+    ...(description !== undefined && { description }),
+    authority: owner?.authority ?? OWN_AUTHORITY,
+    live: owner?.live ?? false,
+    modelVisible: isModelVisible(definition),
+  })
+}
+
+function descriptionOf(named: NamedTool, { description }: JsonObject, owner: OfferingServer | undefined) {
+  const own = typeof description === 'string' ? description : undefined
+  const noted = withPluginNote(own, owner?.pluginName === undefined ? [] : [owner.pluginName])
+  return withOwnName(noted, named)
 }
 
 function inNamespaces(

@@ -1,12 +1,14 @@
+import type { PermissionAuthority } from '../catalog/index.js'
 import type { CacheHint, CapturedServer, PreparedCall } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
-import { type NamingStrategy, ServerKeyMap } from '../identity/index.js'
+import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import { approve } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
+import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta } from './meta.js'
-import { type Offered, type OfferOptions, offer } from './offered.js'
+import { type Offered, offer } from './offered.js'
 import type {
   CallOptions,
   FunctionOutput,
@@ -28,15 +30,29 @@ export interface StepHost {
   readonly functions: FunctionHost
 }
 
-/**
- * Freezes what was captured into a step: names, and for each tool the one call that it stands for. `selected` are the
- * environments that were selected when it was captured.
- */
-export function takeStep(servers: readonly CapturedServer[], selected: readonly string[], host: StepHost): Step {
-  const options: OfferOptions = host
+/** What holds when a step is taken. */
+export interface StepMoment {
+  /** The environments that are selected. */
+  readonly selected: readonly string[]
+  readonly authorityOf: (key: ServerKey) => PermissionAuthority<Profile>
+}
+
+/** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
+export function takeStep(
+  servers: readonly CapturedServer[],
+  { selected, authorityOf }: StepMoment,
+  host: StepHost,
+): Step {
   const offered = offer(
-    servers.map(({ key, tools, live, inventory }) => ({ key, tools, live, instructions: inventory?.instructions })),
-    options,
+    servers.map(({ key, tools, live, inventory, source }) => ({
+      key,
+      tools,
+      live,
+      instructions: inventory?.instructions,
+      authority: authorityOf(key),
+      ...('plugin' in source && { pluginName: source.plugin.displayName }),
+    })),
+    host,
   )
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
   const functions = new ResourceFunctions(servers, selected, host.functions)
@@ -104,9 +120,11 @@ class FrozenStep implements Step {
     options: CallOptions,
   ): Promise<JsonObject> {
     const place = `${key.name}/${tool}`
-    const payload = payloadOf(place, args, meta, this.#host.threadId)
     const server = this.#servers.get(key)
     if (server === undefined) throw new UnsupportedCallError('', tool)
+    const { source } = server
+    const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
+    const payload = payloadOf(place, args, meta, ids)
     const prepared: PreparedCall = server.prepareCall(tool)
     await approve(server.config, { key, tool, definition, arguments: args }, this.#host.onApproval, options.signal)
     const { params, ...rest } = options
@@ -119,10 +137,10 @@ export function payloadOf(
   place: string,
   args: JsonValue | undefined,
   meta: JsonObject | undefined,
-  threadId: string,
+  live: JsonObject,
 ): { arguments?: JsonObject; _meta: JsonObject } {
   const checked = callArguments(place, args)
-  return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, { threadId }) }
+  return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, live) }
 }
 
 function pair(namespace: string, name: string): string {

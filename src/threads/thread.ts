@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { EffectiveServer } from '../catalog/index.js'
 import {
   type ClientProfile,
   type ConnectionEvent,
@@ -9,17 +8,23 @@ import {
   type HostVariables,
   isToolEnabled,
   type ReadyClient,
+  type ServerRequestHandler,
   type ServerStatus,
 } from '../connections/index.js'
-import { ClosedError, ReeveError, ToolDisabledError, UnsupportedError } from '../errors.js'
-import { codexNaming, readableNaming, type ServerKey, sameKey } from '../identity/index.js'
+import type { CapabilityRoot, CapabilitySource, EnvironmentRegistry } from '../environments/index.js'
+import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
+import { codexNaming, LOCAL_ENVIRONMENT, readableNaming, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approve } from './approval.js'
+import type { ThreadConfiguration } from './composition.js'
 import { LeftOut } from './functions/left-out.js'
-import { hasCapability, type ListingHost } from './listing.js'
+import type { ListingHost } from './listing.js'
+import { LogLevel } from './log-level.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
-import { type Addressable, selectServer } from './select.js'
+import type { ThreadMemory, ThreadRecord } from './record.js'
+import { checkRoots, type SelectedPlace, selectPlaces } from './selection.js'
 import { payloadOf, type StepHost, takeStep } from './step.js'
+import { ThreadServers } from './thread-servers.js'
 import type {
   CallOptions,
   Prompts,
@@ -28,6 +33,7 @@ import type {
   ServerSelector,
   Step,
   Thread,
+  ThreadEvent,
   ThreadOptions,
 } from './types.js'
 
@@ -38,88 +44,106 @@ export interface ThreadHost {
   readonly clientInfo: JsonObject
   /** Working directory where the options name none. */
   readonly cwd: string
-  readonly multiEnvironment: boolean
+  readonly environments: EnvironmentRegistry
+  /** Finds what environments offer; one for each thread. */
+  readonly capabilities: () => CapabilitySource
+  readonly memory: ThreadMemory
   onClosed(thread: RuntimeThread): void
 }
 
+/** What a thread takes up: its own id, or the record of another one. */
+export interface ThreadOrigin {
+  readonly id?: string
+  readonly record?: ThreadRecord
+}
+
+/** Milliseconds that a step waits for environments which failed before. */
+const DEFAULT_GRACE = 1_000
+
 /** One conversation's view of the servers: its own connections, names, and answers to what servers ask. */
 export class RuntimeThread implements Thread {
-  readonly id = randomUUID()
+  readonly id: string
   readonly resources: Resources
   readonly prompts: Prompts
-  readonly #manager: ConnectionManager
   readonly #host: ThreadHost
   readonly #options: ThreadOptions
+  readonly #multiEnvironment: boolean
+  readonly #roots: readonly CapabilityRoot[]
+  readonly #manager: ConnectionManager
+  readonly #servers: ThreadServers
   readonly #step: StepHost
-  #servers: readonly EffectiveServer[] = []
-  #logLevel: string | undefined
+  readonly #logLevel: LogLevel
+  readonly #isKept: boolean
   #closed: Promise<void> | undefined
 
-  constructor(host: ThreadHost, options: ThreadOptions) {
+  /** @throws SelectionError */
+  constructor(host: ThreadHost, configuration: ThreadConfiguration, options: ThreadOptions, origin: ThreadOrigin = {}) {
+    const { record } = origin
+    this.id = origin.id ?? randomUUID()
     this.#host = host
     this.#options = options
-    this.#step = {
-      threadId: this.id,
-      naming: options.naming === 'readable' ? readableNaming : codexNaming({ multiEnvironment: host.multiEnvironment }),
-      multiEnvironment: host.multiEnvironment,
-      appTools: options.appTools ?? false,
-      onApproval: options.onApproval,
-      functions: {
-        multiEnvironment: host.multiEnvironment,
-        soleOwners: options.soleOwners ?? false,
-        ready: (key, signal) => this.#manager.ready(key, signal),
-        leftOut: new LeftOut((event) => options.onEvent?.(event)),
-      },
-    }
-    this.#manager = new ConnectionManager({
-      pool: host.pool,
-      owner: this.id,
-      profile: profileOf(host, options),
-      env: host.env,
-      fallbackCwd: options.environments?.find(({ id }) => id === 'local')?.cwd ?? host.cwd,
-      onEvent: (event) => this.#heard(event),
-      ...(options.sharing === 'shared' && {
-        sharing: { owner: sharedOwner(options.principal), clientInfo: host.clientInfo },
-      }),
-      ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
-      ...(options.onRequest && { onRequest: options.onRequest }),
+    this.#multiEnvironment = configuration.multiEnvironment
+    this.#isKept = options.persist ?? record !== undefined
+    this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
+    const places = this.#placesOf(options.environments, record)
+    this.#manager = new ConnectionManager(this.#managerOptions(places))
+    this.#servers = new ThreadServers({
+      manager: this.#manager,
+      environments: host.environments,
+      source: host.capabilities(),
+      configuration,
+      places,
+      roots: this.#roots,
+      only: options.only,
+      compatibility: options.compatibility ?? false,
+      onEvent: (event) => this.#tell(event),
     })
-    const listings: ListingHost = { manager: this.#manager, select: (selector) => this.#select(selector) }
+    this.#step = this.#stepHost()
+    this.#logLevel = new LogLevel(this.#manager, (key, error) => this.#warn(key, error))
+    const listings: ListingHost = {
+      capture: (signal) => this.#captured({ ...(signal && { signal }) }),
+      ready: async (selector, signal) => this.client(selector, { ...(signal && { signal }) }),
+    }
     const client: ClientOf = (selector, callOptions) => this.client(selector, callOptions)
     this.resources = resourcesOf(listings, client)
     this.prompts = promptsOf(listings, client)
   }
 
-  /** Publishes the servers, as far as this thread is meant for them; again after every change of configuration. */
-  publish(servers: readonly EffectiveServer[]): void {
-    const { only } = this.#options
-    const wanted = only?.map((selector) => selectServer(servers.map(addressable), selector))
-    this.#servers =
-      wanted === undefined ? servers : servers.filter(({ key }) => wanted.some((other) => sameKey(key, other)))
-    this.#manager.replace(this.#servers)
+  /**
+   * Starts the thread-wide servers, and keeps what has to be kept.
+   *
+   * @throws UnknownServerError | RequiredServersFailedError | ReeveError
+   */
+  async start(signal?: AbortSignal): Promise<void> {
+    this.#keep(this.#servers.places)
+    await this.#servers.start(signal)
+    if (this.#options.enforceRequired !== false) await this.#manager.validateRequired(signal)
   }
 
-  /** @throws RequiredServersFailedError */
-  validateRequired(signal?: AbortSignal): Promise<void> {
-    return this.#manager.validateRequired(signal)
+  /** Takes over a configuration that was loaded again. Its feature is the one that the thread was started with. */
+  configure(configuration: ThreadConfiguration): void {
+    if (this.#closed !== undefined) return
+    const multiEnvironment = this.#multiEnvironment
+    const discovery = { ...configuration.discovery, executorConfig: multiEnvironment }
+    this.#servers.configure({ ...configuration, multiEnvironment, discovery })
   }
 
   async step(options: Parameters<Thread['step']>[0] = {}): Promise<Step> {
-    this.#refuseWhenClosed()
-    const servers = await this.#manager.capture(options)
-    return takeStep(
-      servers,
-      this.environments.map(({ id }) => id),
-      this.#step,
-    )
+    const captured = await this.#captured(options)
+    const mine = captured.filter(({ key }) => this.#servers.authorityOf(key).kind !== 'none')
+    const selected = this.#servers.places.map(({ id }) => id)
+    return takeStep(mine, { selected, authorityOf: (key) => this.#servers.authorityOf(key) }, this.#step)
   }
 
   async callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
-    const key = this.#select(call)
+    this.#refuseWhenClosed()
+    const key = await this.#servers.locate(call, options.signal)
     const { tool } = call
-    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, this.id)
-    const config = this.#servers.find((server) => sameKey(server.key, key))?.config
+    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
+    const config = this.#servers.servers.find((server) => sameKey(server.key, key))?.config
     if (config !== undefined && !isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
+    if (config?.enabled === true && this.#servers.authorityOf(key).kind === 'none')
+      throw new NoPermissionProfileError(key, config.environmentId)
     const server = await this.#manager.captureOne(key, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
@@ -152,15 +176,14 @@ export class RuntimeThread implements Thread {
     selector: ServerSelector,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ key: ServerKey; client: ReadyClient }> {
-    const key = this.#select(selector)
+    this.#refuseWhenClosed()
+    const key = await this.#servers.locate(selector, options.signal)
     return { key, client: await this.#manager.ready(key, options.signal) }
   }
 
   async setLogLevel(level: string): Promise<void> {
     this.#refuseWhenClosed()
-    this.#logLevel = level
-    const servers = await this.#manager.capture({ wait: 'none' })
-    await Promise.all(servers.map(({ key, client }) => client && this.#applyLogLevel(key, client)))
+    await this.#logLevel.set(level)
   }
 
   async rootsChanged(): Promise<void> {
@@ -178,19 +201,22 @@ export class RuntimeThread implements Thread {
   }
 
   get environments(): readonly SelectedEnvironment[] {
-    return this.#options.environments ?? [{ id: 'local', cwd: this.#host.cwd }]
+    return this.#servers.places
   }
 
-  async select(): Promise<void> {
-    throw new UnsupportedError('selecting environments anew')
+  async select(environments: readonly SelectedEnvironment[]): Promise<void> {
+    this.#refuseWhenClosed()
+    const places = this.#placesOf(environments, undefined)
+    this.#keep(places)
+    this.#servers.select(places)
   }
 
   servers(): readonly ServerStatus[] {
-    return this.#manager.statuses()
+    return this.#servers.statuses()
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#manager.close().finally(() => this.#host.onClosed(this))
+    this.#closed ??= this.#shutDown()
     return this.#closed
   }
 
@@ -198,52 +224,107 @@ export class RuntimeThread implements Thread {
     return this.close()
   }
 
-  #select(selector: ServerSelector): ServerKey {
+  async #shutDown(): Promise<void> {
+    this.#servers.close()
+    try {
+      await this.#manager.close()
+    } finally {
+      this.#host.onClosed(this)
+    }
+  }
+
+  async #captured(options: NonNullable<Parameters<Thread['step']>[0]>) {
     this.#refuseWhenClosed()
-    return selectServer(this.#servers.map(addressable), selector)
+    const { wait = 'grace', signal } = options
+    this.#servers.begin()
+    if (wait !== 'none') {
+      const graceMs = this.#options.graceMs ?? DEFAULT_GRACE
+      await this.#servers.looked({ graceMs, all: wait === 'all' || graceMs === 0, ...(signal && { signal }) })
+    }
+    return this.#manager.capture(options)
+  }
+
+  #placesOf(asked: readonly SelectedEnvironment[] | undefined, record: ThreadRecord | undefined) {
+    const { environments, cwd } = this.#host
+    const { defaultSelection, ids } = environments
+    const context = { defaultSelection, cwdOf: (id: string) => environments.cwdOf(id), cwd }
+    // What was selected once may be gone: a problem of the thread, not its end.
+    return asked === undefined && record !== undefined
+      ? selectPlaces(record.environments, context)
+      : selectPlaces(asked, { ...context, known: ids })
+  }
+
+  #keep(places: readonly SelectedPlace[]): void {
+    if (this.#isKept) this.#host.memory.put(this.id, { environments: places, capabilityRoots: this.#roots })
+  }
+
+  #managerOptions(places: readonly SelectedPlace[]): ConstructorParameters<typeof ConnectionManager>[0] {
+    const { pool, env, cwd, clientInfo, environments } = this.#host
+    const { sharing, principal, graceMs, onRequest } = this.#options
+    return {
+      pool,
+      owner: this.id,
+      profile: profileOf(this.#host, this.#options),
+      env,
+      fallbackCwd: places.find(({ id }) => id === LOCAL_ENVIRONMENT)?.cwd ?? cwd,
+      environments,
+      onEvent: (event) => this.#heard(event),
+      ...(sharing === 'shared' && { sharing: { owner: sharedOwner(principal), clientInfo } }),
+      ...(graceMs !== undefined && { graceMs }),
+      ...(onRequest && { onRequest: this.#judged(onRequest) }),
+    }
+  }
+
+  /** A server that no profile governs asks nobody anything (reference: catalog, 6). */
+  #judged(answer: ServerRequestHandler): ServerRequestHandler {
+    return async (request, signal) =>
+      request.method === 'elicitation/create' && this.#servers.authorityOf(request.key).kind === 'none'
+        ? { action: 'decline' }
+        : answer(request, signal)
+  }
+
+  #stepHost(): StepHost {
+    const { naming, appTools, onApproval, soleOwners } = this.#options
+    const multiEnvironment = this.#multiEnvironment
+    return {
+      threadId: this.id,
+      naming: naming === 'readable' ? readableNaming : codexNaming({ multiEnvironment }),
+      multiEnvironment,
+      appTools: appTools ?? false,
+      onApproval,
+      functions: {
+        multiEnvironment,
+        soleOwners: soleOwners ?? false,
+        ready: (key, signal) => this.#manager.ready(key, signal),
+        leftOut: new LeftOut((event) => this.#tell(event)),
+      },
+    }
   }
 
   #heard(event: ConnectionEvent): void {
-    if (event.type === 'status' && event.status === 'ready' && this.#logLevel !== undefined) {
-      void this.#applyLogLevelTo(event.key)
-    }
+    if (event.type === 'status' && event.status === 'ready') void this.#logLevel.cameUp(event.key)
     this.#options.onEvent?.(event)
-  }
-
-  async #applyLogLevelTo(key: ServerKey): Promise<void> {
-    try {
-      await this.#applyLogLevel(key, await this.#manager.ready(key))
-    } catch (error) {
-      this.#warn(key, error)
-    }
-  }
-
-  async #applyLogLevel(key: ServerKey, client: ReadyClient): Promise<void> {
-    if (this.#logLevel === undefined || !hasCapability(client, 'logging')) return
-    try {
-      await client.request('logging/setLevel', { level: this.#logLevel }, { timeoutMs: OPERATION_TIMEOUT })
-    } catch (error) {
-      this.#warn(key, error)
-    }
   }
 
   #warn(key: ServerKey, error: unknown): void {
     const code = error instanceof ReeveError ? error.code : 'internal'
-    this.#options.onEvent?.({
-      type: 'warning',
-      key,
-      code,
-      message: error instanceof Error ? error.message : String(error),
-    })
+    this.#tell({ type: 'warning', key, code, message: error instanceof Error ? error.message : String(error) })
+  }
+
+  /** A listener that throws is told so where nothing of ours is in the middle of something. */
+  #tell(event: ThreadEvent): void {
+    try {
+      this.#options.onEvent?.(event)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
+    }
   }
 
   #refuseWhenClosed(): void {
     if (this.#closed !== undefined) throw new ClosedError('the thread')
   }
-}
-
-function addressable({ key, config }: EffectiveServer): Addressable {
-  return { key, runsIn: config.environmentId }
 }
 
 /** Whoever runs this process. */
@@ -258,5 +339,6 @@ function profileOf(host: ThreadHost, options: ThreadOptions): ClientProfile {
   return {
     clientInfo: options.client?.clientInfo ?? host.clientInfo,
     capabilities: options.client?.capabilities ?? {},
+    ...(options.client?.further && { further: options.client.further }),
   }
 }

@@ -1,4 +1,4 @@
-import type { CatalogProblem } from '../catalog/index.js'
+import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
   ClientProfile,
@@ -18,6 +18,13 @@ export interface StepTool extends ToolName {
   /** The raw name on the wire. */
   readonly tool: string
   readonly definition: JsonObject
+  /**
+   * What a model is told: the server's text, the plugin that the server belongs to, and the tool's own name where the one
+   * shown doesn't tell it. Absent: nothing.
+   */
+  readonly description?: string
+  /** Whose permission profile governs a call of it. */
+  readonly authority: PermissionAuthority<JsonObject | null>
   /** False while the tool is only known from the cache; a call then waits for the server. */
   readonly live: boolean
   /** False for tools that the server keeps for its apps (`_meta.ui.visibility` without `model`). */
@@ -179,6 +186,15 @@ export interface ThreadOptions {
   readonly environments?: readonly SelectedEnvironment[]
   /** Plugin folders in environments, beside those of the configuration; order counts. Unselected environments give none. */
   readonly capabilityRoots?: readonly CapabilityRoot[]
+  /**
+   * Keeps the selection under the thread's id, so that `Reeve.resumeThread` restores it. Default false: threads of clients
+   * that come and go are never taken up again, and need no write for each. True by default for one that is.
+   */
+  readonly persist?: boolean
+  /** Selection and roots of this kept thread, where these options name none: a fork. */
+  readonly from?: string
+  /** A name alone means the server of the last root, and a thread-wide server hides those of its name, as in the reference. */
+  readonly compatibility?: boolean
   /** What servers are told about this client. Absent: Reeve itself, with no capability that nobody here would answer. */
   readonly client?: Partial<ClientProfile>
   /**

@@ -1,0 +1,126 @@
+import {
+  type CatalogProblem,
+  type EffectiveServer,
+  type EnvironmentAuthority,
+  effectiveServers,
+  type PermissionAuthority,
+  permissionAuthorities,
+  type ReadonlyKeyMap,
+  threadCatalog,
+  usableRoots,
+} from '../catalog/index.js'
+import type { EnvironmentSettings, LoadedConfig } from '../config/index.js'
+import type { CapabilityRoot, DiscoveryFeatures, EnvironmentCapabilities } from '../environments/index.js'
+import { LOCAL_ENVIRONMENT, serverKey } from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import type { ThreadProblem } from './problem-report.js'
+import type { SelectedPlace } from './selection.js'
+
+/** What a runtime's configuration means for its threads. Immutable; a reload makes another. */
+export interface ThreadConfiguration {
+  readonly loaded: Pick<LoadedConfig, 'servers' | 'plugins' | 'requirements'>
+  readonly settings: EnvironmentSettings
+  /** `multi_environment_mcp`. */
+  readonly multiEnvironment: boolean
+  readonly discovery: DiscoveryFeatures
+}
+
+/** A permission profile in its wire shape; null where none was handed over: the runtime's own. */
+export type Profile = JsonObject | null
+
+/** A thread's servers, and everything that goes with each. Frozen. */
+export interface Composition {
+  readonly servers: readonly EffectiveServer[]
+  readonly authorities: ReadonlyKeyMap<PermissionAuthority<Profile>>
+  readonly problems: readonly ThreadProblem[]
+}
+
+export interface CompositionParts {
+  readonly configuration: ThreadConfiguration
+  readonly places: readonly SelectedPlace[]
+  /** Of thread and configuration, in this order. */
+  readonly roots: readonly CapabilityRoot[]
+  /** By environment; those not looked into yet are absent. */
+  readonly found: ReadonlyMap<string, EnvironmentCapabilities>
+  /** Ids that there are. */
+  readonly known: readonly string[]
+  /** As the reference does where it decides in silence. */
+  readonly compatibility: boolean
+}
+
+/** Puts together what a thread has: configuration, plugins of the selected environments, policies, profiles. Pure. */
+export function compose(parts: CompositionParts): Composition {
+  const { configuration, places, found, compatibility } = parts
+  const { loaded, multiEnvironment } = configuration
+  const usable = selectedRoots(parts)
+  const environments = places.flatMap(({ id }) => found.get(id) ?? [])
+  const catalog = threadCatalog(
+    {
+      servers: loaded.servers,
+      environments,
+      roots: usable.roots,
+      policies: {
+        overlays: loaded.plugins,
+        ...(loaded.requirements && { requirements: loaded.requirements }),
+        authorityOf: (environment) => authorityIn(environment, parts),
+      },
+    },
+    { multiEnvironment, compatibility },
+  )
+  const servers = effectiveServers(catalog)
+  return Object.freeze({
+    servers,
+    authorities: permissionAuthorities(servers, profilesOf(places)),
+    problems: Object.freeze([
+      ...usable.problems,
+      ...environments.flatMap((one) => one.problems),
+      ...catalog.problems,
+      ...unselectedProblems(parts),
+    ]),
+  })
+}
+
+/** The roots that are looked for. */
+export function selectedRoots({ roots, places }: Pick<CompositionParts, 'roots' | 'places'>) {
+  return usableRoots(
+    roots,
+    places.map(({ id }) => id),
+  )
+}
+
+/**
+ * Whether servers may run there. The host, the default environment and what the thread selected take anything; another
+ * environment takes only what selected plugins bring (reference: catalog, 4). One that is not there is let through, so
+ * that its servers fail with that reason.
+ */
+function authorityIn(environment: string, { configuration, places, known }: CompositionParts): EnvironmentAuthority {
+  const [byDefault] = configuration.settings.defaultSelection
+  const open =
+    environment === LOCAL_ENVIRONMENT ||
+    environment === byDefault ||
+    !known.includes(environment) ||
+    places.some(({ id }) => id === environment)
+  return open ? { kind: 'unrestricted' } : { kind: 'selected_plugins_only' }
+}
+
+function profilesOf(places: readonly SelectedPlace[]) {
+  const local = places.find(({ id }) => id === LOCAL_ENVIRONMENT)
+  const runtime: Profile = local?.permissions ?? null
+  return {
+    runtime,
+    ofEnvironment: (environment: string): Profile | undefined => {
+      const place = places.find(({ id }) => id === environment)
+      return place === undefined ? undefined : (place.permissions ?? runtime)
+    },
+  }
+}
+
+/** Thread-wide servers that are placed where this thread does not work (reference: known-quirks, 42). */
+function unselectedProblems({ configuration, places, known }: CompositionParts): readonly CatalogProblem[] {
+  return configuration.loaded.servers.flatMap(({ name, config: { enabled, environmentId } }): CatalogProblem[] => {
+    if (!enabled || environmentId === LOCAL_ENVIRONMENT || places.some(({ id }) => id === environmentId)) return []
+    const why = known.includes(environmentId) ? 'is not selected in this thread' : 'is not configured'
+    const message = `MCP server '${name}' can't be used: its environment ${environmentId} ${why}`
+    return [{ code: 'unselected_environment', key: serverKey(name), message }]
+  })
+}

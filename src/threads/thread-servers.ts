@@ -1,0 +1,273 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EffectiveServer, PermissionAuthority } from '../catalog/index.js'
+import type { ConnectionManager, ServerStatus } from '../connections/index.js'
+import type { CapabilityRoot, CapabilitySource, Environment, EnvironmentRegistry } from '../environments/index.js'
+import { EnvironmentError, UnknownServerError } from '../errors.js'
+import { compareKeys, type ServerKey, sameKey } from '../identity/index.js'
+import { type Composition, compose, type Profile, selectedRoots, type ThreadConfiguration } from './composition.js'
+import { Discoveries, type Wanted } from './discoveries.js'
+import { EnvironmentWatch } from './environment-watch.js'
+import { lastSelectedOwner } from './last-selected.js'
+import { ProblemReport } from './problem-report.js'
+import { selectServer } from './select.js'
+import type { SelectedPlace } from './selection.js'
+import type { ServerSelector, ThreadEvent } from './types.js'
+import { unlessAborted, within } from './waiting.js'
+
+export interface ThreadServersOptions {
+  readonly manager: ConnectionManager
+  readonly environments: EnvironmentRegistry
+  readonly source: CapabilitySource
+  readonly configuration: ThreadConfiguration
+  readonly places: readonly SelectedPlace[]
+  /** The thread's own; those of the configuration follow. */
+  readonly roots: readonly CapabilityRoot[]
+  /** Absent: all. */
+  readonly only: readonly ServerSelector[] | undefined
+  /** As the reference does where it decides in silence. */
+  readonly compatibility: boolean
+  readonly onEvent: (event: ThreadEvent) => void
+}
+
+/** What the connections were told last. */
+interface Published {
+  readonly servers: readonly EffectiveServer[]
+  readonly environments: readonly (Environment | undefined)[]
+}
+
+/**
+ * Which servers a thread has: those of its configuration, and what its selected environments are found to offer. Every
+ * change is published to the connections, and nothing but a change; calls under way keep what they are bound to. Servers
+ * of environments wait for the first step or call, and are listed until then (reference: catalog, 9.3; known-quirks, 22).
+ */
+export class ThreadServers {
+  readonly #options: ThreadServersOptions
+  readonly #discoveries: Discoveries
+  readonly #watch: EnvironmentWatch
+  readonly #report: ProblemReport
+  readonly #createdAt = Date.now()
+  #configuration: ThreadConfiguration
+  #places: readonly SelectedPlace[]
+  #composition: Composition
+  /** Those of the composition that the thread is meant for. */
+  #servers: readonly EffectiveServer[]
+  #published: Published | undefined
+  #state: 'new' | 'listing' | 'begun' | 'closed' = 'new'
+
+  constructor(options: ThreadServersOptions) {
+    const { environments, source, onEvent } = options
+    this.#options = options
+    this.#configuration = options.configuration
+    this.#places = options.places
+    this.#report = new ProblemReport((problem) => onEvent({ type: 'problem', problem }))
+    this.#discoveries = new Discoveries({ source, environments, onFound: () => this.#recompose() })
+    this.#watch = new EnvironmentWatch(environments, onEvent, () => this.#discoveries.look())
+    this.#composition = this.#composed()
+    this.#servers = this.#composition.servers
+  }
+
+  get places(): readonly SelectedPlace[] {
+    return this.#places
+  }
+
+  /** Those that the thread may use, disabled ones included. */
+  get servers(): readonly EffectiveServer[] {
+    return this.#servers
+  }
+
+  /**
+   * Publishes the thread-wide servers and starts looking into the environments, which are waited for where `only` may mean
+   * one of theirs.
+   *
+   * @throws UnknownServerError | AmbiguousServerError | EnvironmentError what `only` names is not there
+   */
+  async start(signal?: AbortSignal): Promise<void> {
+    this.#discoveries.select(this.#places, this.#wanted())
+    this.#watch.select(this.#places.map(({ id }) => id))
+    for (const selector of this.#options.only ?? []) {
+      await this.#looksFor(selector, this.#composition.servers, signal)
+      this.#choose(this.#composition.servers, selector)
+    }
+    if (this.#state === 'new') this.#state = 'listing'
+    this.#recompose()
+  }
+
+  /** Publishes the servers of environments too, from now on. */
+  begin(): void {
+    if (this.#state === 'listing') {
+      this.#state = 'begun'
+      this.#publish()
+    }
+    this.#discoveries.look()
+  }
+
+  /**
+   * Waits for environments that are being looked into: to the end where they are for the first time, so that a step has all
+   * that can be had, and otherwise for `graceMs`, unless it is to be `all`.
+   */
+  async looked(options: {
+    readonly graceMs: number
+    readonly all: boolean
+    readonly signal?: AbortSignal
+  }): Promise<void> {
+    const { graceMs, all, signal } = options
+    await unlessAborted(this.#discoveries.ended({ first: true }), signal)
+    const again = this.#discoveries.ended()
+    await unlessAborted(all ? again : within(graceMs, again), signal)
+  }
+
+  /**
+   * The one server that a selector means, once the environments that may have it were looked into.
+   *
+   * @throws UnknownServerError | AmbiguousServerError | EnvironmentError
+   */
+  async locate(selector: ServerSelector, signal?: AbortSignal): Promise<ServerKey> {
+    this.begin()
+    await this.#looksFor(selector, this.#servers, signal)
+    return this.#choose(this.#servers, selector)
+  }
+
+  authorityOf(key: ServerKey): PermissionAuthority<Profile> {
+    return this.#composition.authorities.get(key) ?? NOBODY
+  }
+
+  /** One row a key: of servers that were published, and of those that wait for the first step. */
+  statuses(): readonly ServerStatus[] {
+    const rows = this.#options.manager.statuses()
+    const waiting = this.#servers.filter(({ key }) => !rows.some((row) => sameKey(row.key, key)))
+    return [...rows, ...waiting.map((server) => waitingRow(server, this.#createdAt))].sort((a, b) =>
+      compareKeys(a.key, b.key),
+    )
+  }
+
+  /** What leaves is ended; what stays keeps its connections. */
+  select(places: readonly SelectedPlace[]): void {
+    this.#places = places
+    this.#discoveries.select(places, this.#wanted())
+    this.#recompose()
+    this.#watch.select(places.map(({ id }) => id))
+  }
+
+  /** Takes over a configuration that was loaded again; environments are looked into anew. */
+  configure(configuration: ThreadConfiguration): void {
+    this.#configuration = configuration
+    this.#published = undefined
+    this.#discoveries.renew(this.#places, this.#wanted())
+    this.#recompose()
+  }
+
+  close(): void {
+    this.#state = 'closed'
+    this.#watch.close()
+    this.#discoveries.close()
+  }
+
+  #recompose(): void {
+    if (this.#state === 'closed') return
+    this.#composition = this.#composed()
+    this.#servers = this.#meant(this.#composition.servers)
+    this.#publish()
+    this.#report.now(this.#composition.problems)
+  }
+
+  #publish(): void {
+    if (this.#state === 'new' || this.#state === 'closed') return
+    const servers =
+      this.#state === 'begun' ? this.#servers : this.#servers.filter(({ key }) => key.environment === null)
+    const environments = this.#discoveries.placed.map((place) => place?.environment)
+    const before = this.#published
+    const isSame =
+      before !== undefined &&
+      isDeepStrictEqual(before.servers, servers) &&
+      before.environments.length === environments.length &&
+      before.environments.every((environment, index) => environment === environments[index])
+    if (isSame) return
+    this.#published = { servers, environments }
+    this.#options.manager.replace(servers)
+  }
+
+  #composed(): Composition {
+    return compose({
+      configuration: this.#configuration,
+      places: this.#places,
+      roots: this.#roots(),
+      found: this.#discoveries.found,
+      known: this.#options.environments.ids,
+      compatibility: this.#options.compatibility,
+    })
+  }
+
+  #wanted(): Wanted {
+    const { loaded, discovery } = this.#configuration
+    const { roots } = selectedRoots({ roots: this.#roots(), places: this.#places })
+    return { roots, features: discovery, policies: loaded.plugins }
+  }
+
+  #roots(): readonly CapabilityRoot[] {
+    return [...this.#options.roots, ...this.#configuration.settings.capabilityRoots]
+  }
+
+  /** A name that is gone since is no reason to fail: there is nothing of it. */
+  #meant(servers: readonly EffectiveServer[]): readonly EffectiveServer[] {
+    const { only } = this.#options
+    if (only === undefined) return servers
+    const keys = only.flatMap((selector) => {
+      try {
+        return [this.#choose(servers, selector)]
+      } catch (error) {
+        if (error instanceof UnknownServerError || error instanceof EnvironmentError) return []
+        throw error
+      }
+    })
+    return servers.filter(({ key }) => keys.some((other) => sameKey(key, other)))
+  }
+
+  async #looksFor(selector: ServerSelector, servers: readonly EffectiveServer[], signal?: AbortSignal): Promise<void> {
+    const { server, environment } = selector
+    if (servers.some(({ key }) => key.name === server && key.environment === (environment ?? null))) return
+    if (environment === null) return
+    const which = environment === undefined ? { first: true } : { environment }
+    await unlessAborted(this.#discoveries.ended(which), signal)
+  }
+
+  #choose(servers: readonly EffectiveServer[], selector: ServerSelector): ServerKey {
+    const { compatibility } = this.#options
+    const guessed = compatibility ? lastSelectedOwner(servers, selector, this.#wanted().roots) : undefined
+    if (guessed !== undefined) return guessed
+    try {
+      return selectServer(
+        servers.map(({ key, config }) => ({ key, runsIn: config.environmentId })),
+        selector,
+      )
+    } catch (error) {
+      throw (error instanceof UnknownServerError && this.#unavailable(selector)) || error
+    }
+  }
+
+  /** Why nobody knows whether there is such a server. */
+  #unavailable({ server, environment }: ServerSelector): EnvironmentError | undefined {
+    if (environment === undefined || environment === null) return undefined
+    const problem = this.#discoveries.found
+      .get(environment)
+      ?.problems.find(({ code }) => code === 'environment_unavailable')
+    const state = this.#options.environments.get(environment)?.environment.state
+    if (problem === undefined || state === undefined) return undefined
+    const code = state.is === 'recovering' ? 'environment_recovering' : 'environment_unreachable'
+    return new EnvironmentError(code, environment, problem.message, { key: { name: server, environment } })
+  }
+}
+
+const NOBODY: PermissionAuthority<Profile> = Object.freeze({ kind: 'none' })
+
+function waitingRow({ key, config, source }: EffectiveServer, since: number): ServerStatus {
+  return Object.freeze({
+    key,
+    status: config.enabled ? ('not_started' as const) : ('disabled' as const),
+    required: config.required,
+    transport: config.transport.type,
+    executionEnvironment: config.environmentId,
+    ...('plugin' in source && { pluginId: source.plugin.id }),
+    since,
+    cached: false,
+  })
+}
