@@ -5,6 +5,7 @@ import { emptyTable, isTable, type Path, type Raw, type RawTable } from '../sour
 import { BYTE_ORDER_MARK, readMarkedText } from '../source/read-text.js'
 import { parseToml } from '../source/toml.js'
 import { refuseForeignFile } from './editable.js'
+import { itemEdited } from './item-edit.js'
 import { withFileLock } from './lock.js'
 import { editToml, type TomlEdit } from './toml-edit.js'
 import { replaceFile } from './write-file.js'
@@ -36,10 +37,7 @@ export async function editConfigFile(file: string, plan: (root: RawTable) => rea
 
 /** The edited text must say what the edits say, and everything else as before. */
 function verify(file: string, edited: string, before: RawTable, edits: readonly TomlEdit[]): void {
-  const wanted = edits.reduce(
-    (root, edit) => applied(root, edit.path, edit.kind === 'set' ? edit.value : undefined),
-    before,
-  )
+  const wanted = edits.reduce(editedRoot, before)
   let failure: unknown
   try {
     if (isDeepStrictEqual(shed(parseToml(file, edited).root, edits), shed(wanted, edits))) return
@@ -48,6 +46,11 @@ function verify(file: string, edited: string, before: RawTable, edits: readonly 
   }
   const message = 'this edit cannot be made without touching the rest of the file: make it by hand'
   throw new ConfigError('edit_failed', message, { place: file, cause: failure })
+}
+
+function editedRoot(root: RawTable, edit: TomlEdit): RawTable {
+  if (edit.kind === 'set') return applied(root, edit.path, edit.value)
+  return edit.kind === 'remove' ? applied(root, edit.path, undefined) : itemEdited(root, edit)
 }
 
 /** A copy with one member set, or removed when `value` is undefined. */
@@ -61,7 +64,7 @@ function applied(table: RawTable, [name, ...rest]: Path, value: Raw | undefined)
 
 /** Tables that a removal left empty: whether they are still there depends on how they were written. */
 function shed(root: RawTable, edits: readonly TomlEdit[]): RawTable {
-  const removed = edits.filter(({ kind }) => kind === 'remove')
+  const removed = edits.filter((edit) => edit.kind === 'remove')
   return removed.reduce((table, { path }) => withoutEmpty(table, path.slice(0, -1)), root)
 }
 

@@ -1,1 +1,2 @@
+export { addEnvironment, removeEnvironment } from './environments.js'
 export { type AddOutcome, addServer, putServers, removeServer, setEnabled, setTrust } from './servers.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import { editToml, type TomlEdit } from './toml-edit.js'
+import { editToml, type TomlMemberEdit } from './toml-edit.js'
 
 const FILE = `# top comment
 model = "x" # keep
@@ -30,15 +30,15 @@ inl = { command = "i", args = ["x"] } # inline
 [projects."/a/b"]
 trust_level = "trusted"
 `
-const set = (path: string[], value: string | boolean | string[] | Record<string, string>): TomlEdit => ({
+const set = (path: string[], value: string | boolean | string[] | Record<string, string>): TomlMemberEdit => ({
   kind: 'set',
   path,
   value,
 })
-const remove = (...path: string[]): TomlEdit => ({ kind: 'remove', path })
+const remove = (...path: string[]): TomlMemberEdit => ({ kind: 'remove', path })
 
 /** Lines that went and came. */
-function change(text: string, ...edits: TomlEdit[]): string[] {
+function change(text: string, ...edits: TomlMemberEdit[]): string[] {
   const before = text.split('\n')
   const after = editToml(text, edits).split('\n')
   const gone = [...before]
@@ -174,7 +174,7 @@ function style(): fc.Arbitrary<Write> {
   )
 }
 
-function anyEdit(): fc.Arbitrary<TomlEdit> {
+function anyEdit(): fc.Arbitrary<TomlMemberEdit> {
   const name = fc.constantFrom('s0', 's1', 'new')
   const below = fc.constantFrom(['enabled'], ['command'], ['env', 'A'], ['env', 'Z'], ['tools', 't', 'approval_mode'])
   return fc.oneof(
@@ -187,7 +187,7 @@ function anyEdit(): fc.Arbitrary<TomlEdit> {
 
 type Tree = { [name: string]: unknown }
 
-function withEdit(root: Tree, edit: TomlEdit): Tree {
+function withEdit(root: Tree, edit: TomlMemberEdit): Tree {
   const path = [...edit.path]
   const last = path.pop() ?? ''
   let at: Tree = root

@@ -1,12 +1,27 @@
 import type { Path, Raw } from '../source/raw.js'
 import { isTable } from '../source/raw.js'
+import { editItem, type TomlItemEdit } from './item-edit.js'
+import {
+  endOfSection,
+  insertLine,
+  joined,
+  lineEnd,
+  lineRange,
+  type Range,
+  replaceRange,
+  sectionRange,
+  startWithComments,
+  withBlankLine,
+} from './text-ranges.js'
 import { isSame, isUnder, type LayoutEntry, type LayoutSection, tomlLayout } from './toml-layout.js'
 import { writeEntry, writeKey, writeTable, writeValue } from './toml-write.js'
 
 /** A change of one member, wherever and however it is written. */
-export type TomlEdit =
+export type TomlMemberEdit =
   | { readonly kind: 'set'; readonly path: Path; readonly value: Raw }
   | { readonly kind: 'remove'; readonly path: Path }
+
+export type TomlEdit = TomlMemberEdit | TomlItemEdit
 
 /**
  * Applies edits to a TOML text, leaving every other character as it is, comments first of all. The text must be valid.
@@ -15,7 +30,8 @@ export type TomlEdit =
  */
 export function editToml(text: string, edits: readonly TomlEdit[]): string {
   return edits.reduce((current, edit) => {
-    return edit.kind === 'set' ? setMember(current, edit.path, edit.value) : removeMember(current, edit.path)
+    if (edit.kind === 'set') return setMember(current, edit.path, edit.value)
+    return edit.kind === 'remove' ? removeMember(current, edit.path) : editItem(current, edit)
   }, text)
 }
 
@@ -73,37 +89,6 @@ function removeMember(text: string, path: Path): string {
   return [...blocks, ...lines]
     .sort((a, b) => b.start - a.start)
     .reduce((current, { start, end }) => replaceRange(current, start, end, ''), text)
-}
-
-interface Range {
-  readonly start: number
-  readonly end: number
-}
-
-/** The header, its entries and the comment right above; what follows the last entry belongs to what comes next. */
-function sectionRange(text: string, section: LayoutSection): Range {
-  return { start: startWithComments(text, section.start), end: afterLine(text, endOfSection(section)) }
-}
-
-/** Ranges in order, those that touch made one. */
-function joined(ranges: readonly Range[]): readonly Range[] {
-  const result: Range[] = []
-  for (const range of ranges) {
-    const last = result.at(-1)
-    if (last?.end === range.start) result[result.length - 1] = { start: last.start, end: range.end }
-    else result.push(range)
-  }
-  return result
-}
-
-/** One blank line goes with the block, so that none pile up. */
-function withBlankLine(text: string, { start, end }: Range): Range {
-  const doubled = isBlankLine(text, end) && (start === 0 || isBlankLineBefore(text, start))
-  return { start, end: doubled ? afterLine(text, end) : end }
-}
-
-function lineRange(text: string, entry: LayoutEntry): Range {
-  return { start: lineStart(text, entry.start), end: afterLine(text, entry.valueEnd) }
 }
 
 function inlineRange(text: string, entry: LayoutEntry, among: readonly LayoutEntry[]): Range {
@@ -185,54 +170,4 @@ function appendTable(text: string, path: Path, table: { readonly [member: string
   const body = text === '' || text.endsWith('\n') ? text : text + end
   const gap = body.trim() === '' ? '' : end
   return body + gap + writeTable(path, table).replaceAll('\n', end)
-}
-
-function insertLine(text: string, after: number, line: string): string {
-  const at = afterLine(text, after)
-  const end = lineEnd(text)
-  if (after === 0) return `${line}${end}${text}`
-  const missing = text.slice(after, at).endsWith('\n') ? '' : end
-  return replaceRange(text, at, at, `${missing}${line}${end}`)
-}
-
-function endOfSection(section: LayoutSection | undefined): number {
-  return section === undefined ? 0 : (section.entries.at(-1)?.valueEnd ?? section.headerEnd)
-}
-
-/** The start of the line, or of the block of comment lines right above it. A comment that opens the file is the file's. */
-function startWithComments(text: string, at: number): number {
-  const own = lineStart(text, at)
-  let start = own
-  while (start > 0) {
-    const above = lineStart(text, start - 1)
-    if (!/^[ \t]*#(?!:)/.test(text.slice(above, start))) break
-    start = above
-  }
-  return start === 0 ? own : start
-}
-
-function lineStart(text: string, at: number): number {
-  return text.lastIndexOf('\n', at - 1) + 1
-}
-
-/** After the line end of the line that `at` is on. */
-function afterLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at)
-  return end === -1 ? text.length : end + 1
-}
-
-function isBlankLine(text: string, at: number): boolean {
-  return at < text.length && text.slice(at, afterLine(text, at)).trim() === ''
-}
-
-function isBlankLineBefore(text: string, at: number): boolean {
-  return text.slice(lineStart(text, at - 1), at).trim() === ''
-}
-
-function lineEnd(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n'
-}
-
-function replaceRange(text: string, start: number, end: number, by: string): string {
-  return text.slice(0, start) + by + text.slice(end)
 }
