@@ -1,3 +1,4 @@
+import { GATEWAY_FEATURES } from '../gateway/index.js'
 import type { Reeve, ReeveOptions, ServerSelector, ThreadEvent, ThreadOptions, ToolThread } from '../reeve.js'
 import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
@@ -16,7 +17,7 @@ export interface OpenedRuntime extends AsyncDisposable {
 export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> = {}): Promise<OpenedRuntime> {
   const { Reeve } = await import('../reeve.js')
   const { home, configFiles, cwd, env } = cli
-  const reeve = await Reeve.open({ home, configFiles, cwd, env, ...options })
+  const reeve = await Reeve.open({ home, configFiles, cwd, env, featureDefaults: GATEWAY_FEATURES, ...options })
   tellProblems(cli, reeve.problems)
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
   return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }

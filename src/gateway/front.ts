@@ -39,6 +39,11 @@ export interface FrontOptions {
    * are its own. Absent: all servers as one, whose names tell whose they are.
    */
   readonly transparent?: ServerKey
+  /**
+   * The folder of an environment beside the host, in the environment's own form, that servers there are told as their
+   * root; undefined where none is known. Default: what the thread has selected there.
+   */
+  readonly workspaceOf?: (environment: string) => string | undefined
   /** Every client gets servers of its own. Default false: equal clients of one principal share them. */
   readonly isolate?: boolean
   /** For whom the client speaks. Default: the local user. */
@@ -78,7 +83,7 @@ export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears)
     tasks: (host) =>
       new LegacyClientTasks(
         host,
-        keepingRoots(ask, () => host.thread),
+        keepingRoots(ask, () => host.thread, options.workspaceOf),
       ),
   }
   const capabilities = withTasksExtension(profile.capabilities)
@@ -111,7 +116,7 @@ async function openRelay(
 ): Promise<Relay> {
   const { startThread, transparent, isolate, principal, onWarning } = options
   let started: Thread | undefined
-  const onRequest = keepingRoots(ears.onRequest, () => started)
+  const onRequest = keepingRoots(ears.onRequest, () => started, options.workspaceOf)
   const thread = await startThread({
     client: profile,
     naming: 'readable',

@@ -7,7 +7,9 @@ import { oneLine } from '../printable.js'
 /** What a client wants of the broker, beside what every client of this command line says. */
 export interface Wanted {
   readonly mode: 'mcp' | 'thread'
+  readonly environments?: readonly string[]
   readonly transparent?: boolean
+  readonly only?: string
   readonly resumed?: number
 }
 
@@ -21,12 +23,13 @@ export function usesBroker({ isPrivate, entry }: Cli): boolean {
  *
  * @throws BrokerError when that can't be done; whatever is wrong with the session itself
  */
-export function joinAs(cli: Cli, { mode, transparent = false, resumed = 0 }: Wanted): Promise<JoinedBroker> {
+export function joinAs(cli: Cli, wanted: Wanted): Promise<JoinedBroker> {
+  const { mode, environments = [], transparent = false, only, resumed = 0 } = wanted
   const { home, cwd, configFiles, env, entry, signal } = cli
   return joinBroker({
     home,
     version: packageVersion(),
-    hello: { mode, cwd, configFiles, transparent, resumed },
+    hello: { mode, cwd, configFiles, environments, transparent, resumed, ...(only !== undefined && { only }) },
     env,
     signal,
     ...(entry !== undefined && {

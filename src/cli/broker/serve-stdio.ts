@@ -12,9 +12,9 @@ import { joinAs, tryJoin, type Wanted } from './broker-of.js'
  */
 export async function serveFromBroker(
   cli: Cli,
-  { transparent = false }: { readonly transparent?: boolean | undefined },
+  choice: Pick<Wanted, 'environments' | 'transparent' | 'only'>,
 ): Promise<number | undefined> {
-  const wanted: Wanted = { mode: 'mcp', transparent }
+  const wanted: Wanted = { mode: 'mcp', ...choice }
   const joined = await tryJoin(cli, wanted)
   if (joined === undefined) return undefined
   tellProblems(cli, joined.problems)

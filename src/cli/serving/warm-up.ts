@@ -1,5 +1,5 @@
 import { displayKey, keyText } from '../../identity/index.js'
-import type { Reeve, Thread } from '../../reeve.js'
+import type { Reeve, Thread, ThreadOptions } from '../../reeve.js'
 import type { Cli } from '../cli.js'
 import { type Log, logEvent } from '../log.js'
 import { oneLine } from '../printable.js'
@@ -9,12 +9,19 @@ import { count } from '../showing/units.js'
  * Starts every server once, tells how many tools each has as it comes up, and ends them again: clients get servers of
  * their own. What is learnt stays in the cache.
  */
-export async function warmUp(cli: Cli, reeve: Reeve, log: Log): Promise<void> {
-  const width = Math.max(...reeve.servers.map(({ key }) => displayKey(key).length), 0)
+export async function warmUp(
+  cli: Cli,
+  reeve: Reeve,
+  log: Log,
+  shown: Pick<ThreadOptions, 'environments' | 'only'>,
+): Promise<void> {
+  let width = Math.max(...reeve.servers.map(({ key }) => displayKey(key).length), 0)
   let running: Thread | undefined
   const told = new Set<string>()
   const tell = (): void => {
-    for (const { key, status, tools, error } of running?.servers() ?? []) {
+    const rows = running?.servers() ?? []
+    width = Math.max(width, ...rows.map(({ key }) => displayKey(key).length))
+    for (const { key, status, tools, error } of rows) {
       if (told.has(keyText(key)) || status === 'starting' || status === 'not_started') continue
       told.add(keyText(key))
       const name = displayKey(key).padEnd(width)
@@ -24,6 +31,7 @@ export async function warmUp(cli: Cli, reeve: Reeve, log: Log): Promise<void> {
   }
   await using thread = await reeve.startThread(
     {
+      ...shown,
       naming: 'readable',
       appTools: true,
       enforceRequired: false,

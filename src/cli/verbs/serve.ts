@@ -1,5 +1,12 @@
 import { join, resolve } from 'node:path'
-import type { Authentication, GatewaySessionOptions, HttpServing } from '../../gateway/index.js'
+import {
+  type Authentication,
+  type GatewaySessionOptions,
+  type HttpServing,
+  type RuntimeChoice,
+  type ShownRuntime,
+  showRuntime,
+} from '../../gateway/index.js'
 import { packageVersion } from '../../protocol/index.js'
 import type { Reeve } from '../../reeve.js'
 import { usesBroker } from '../broker/broker-of.js'
@@ -10,7 +17,6 @@ import { oneLine } from '../printable.js'
 import { addressFrom, DEFAULT_ADDRESS } from '../serving/address.js'
 import { connectLines } from '../serving/connect-lines.js'
 import { openHostedRuntime } from '../serving/hosted-runtime.js'
-import { onlyServer } from '../serving/only-server.js'
 import { warmUp } from '../serving/warm-up.js'
 import { openRuntime } from '../session.js'
 import { UsageError } from '../usage.js'
@@ -21,7 +27,10 @@ export interface ServeOptions {
   /** False with `--no-token`. */
   readonly token: boolean
   readonly tokenFile?: string
+  /** Ids of environments, in order. */
+  readonly env?: readonly string[]
   readonly transparent?: boolean
+  readonly only?: string
 }
 
 /** Milliseconds that a server stays up for the next client. */
@@ -31,23 +40,32 @@ const IDLE_MS = 60_000
 export async function run(cli: Cli, options: ServeOptions): Promise<number> {
   checkOptions(options)
   if (options.stdio && usesBroker(cli)) {
-    const code = await serveFromBroker(cli, options)
+    const code = await serveFromBroker(cli, choiceOf(options))
     if (code !== undefined) return code
   }
   const log = await openLog(cli)
   const hosted = options.stdio ? undefined : await openHostedRuntime(cli, log)
   await using opened = hosted ?? (await openRuntime(cli, { idleMs: IDLE_MS }))
-  const gateway = gatewayOptions(opened.reeve, log, options)
+  const shown = showRuntime(opened.reeve, choiceOf(options))
+  const gateway = gatewayOptions(opened.reeve, log, shown)
   if (options.stdio) await overStdio(cli, gateway)
-  else await overHttp(cli, opened.reeve, log, options, gateway, hosted?.stopped)
+  else {
+    const warm = () => warmUp(cli, opened.reeve, log, shown.thread)
+    await overHttp(cli, options, gateway, warm, hosted?.stopped)
+  }
   return 0
 }
 
-function checkOptions({ stdio, http, token, tokenFile }: ServeOptions): void {
+function checkOptions({ stdio, http, token, tokenFile, transparent, only }: ServeOptions): void {
   if (stdio && http !== undefined) throw new UsageError('serve either --stdio or --http, not both')
   if (stdio && (!token || tokenFile !== undefined))
     throw new UsageError('--stdio needs no token: leave the token options out')
   if (!token && tokenFile !== undefined) throw new UsageError('--no-token and --token-file exclude each other')
+  if (only !== undefined && !transparent) throw new UsageError('--only goes with --transparent', { place: '--only' })
+}
+
+function choiceOf({ env = [], transparent = false, only }: ServeOptions): RuntimeChoice {
+  return { environments: env, transparent, ...(only !== undefined && { only }) }
 }
 
 type Gateway = GatewaySessionOptions & { readonly signals: readonly [] }
@@ -61,10 +79,9 @@ async function overStdio(cli: Cli, gateway: Gateway): Promise<void> {
 
 async function overHttp(
   cli: Cli,
-  reeve: Reeve,
-  log: Log,
   options: ServeOptions,
   gateway: Gateway,
+  warm: () => Promise<void>,
   stopped: AbortSignal | undefined,
 ): Promise<void> {
   const { serveHttp, loadOrCreateToken } = await import('../serving/endpoints.js')
@@ -76,23 +93,24 @@ async function overHttp(
     tokenFile === undefined ? { kind: 'none' } : { kind: 'bearer', token: await loadOrCreateToken(tokenFile) }
   await using serving = await serveHttp({ ...gateway, ...address, authentication })
   tellEndpoint(cli, serving, tokenFile)
-  await warmUp(cli, reeve, log)
+  await warm()
   await Promise.race([serving.closed, aborted(cli.signal), ...(stopped ? [aborted(stopped)] : [])])
 }
 
 /** Signals reach us through the command line, which then ends the runtime too. */
-function gatewayOptions(reeve: Reeve, log: Log, { transparent }: ServeOptions): Gateway {
+function gatewayOptions(reeve: Reeve, log: Log, shown: ShownRuntime): Gateway {
   return {
+    ...shown.front,
     version: packageVersion(),
-    ...(transparent && { transparent: onlyServer(reeve) }),
     signals: [],
     onWarning: (warning) => log.warn({}, warning.message),
-    startThread: (options) =>
+    startThread: (given) =>
       reeve.startThread({
-        ...options,
+        ...given,
+        ...shown.thread,
         onEvent: (event) => {
           logEvent(log, event)
-          options.onEvent(event)
+          given.onEvent(event)
         },
       }),
   }

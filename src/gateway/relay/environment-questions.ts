@@ -16,12 +16,18 @@ export function namingEnvironments(ask: ServerRequestHandler): ServerRequestHand
 }
 
 /** Roots of servers that run elsewhere are not the client's to tell: these are answered here, and not asked. */
-export function keepingRoots(ask: ServerRequestHandler, thread: () => Thread | undefined): ServerRequestHandler {
+export function keepingRoots(
+  ask: ServerRequestHandler,
+  thread: () => Thread | undefined,
+  workspaceOf?: (environment: string) => string | undefined,
+): ServerRequestHandler {
   return async (request, signal) => {
     const started = thread()
     const { key, method } = request
     if (method !== 'roots/list' || started === undefined || !isElsewhere(started, key)) return ask(request, signal)
     const id = executionEnvironment(started, key)
+    const cwd = workspaceOf?.(id)
+    if (workspaceOf !== undefined) return rootsThere({ id, ...(cwd !== undefined && { cwd }) })
     return rootsThere(started.environments.find((selected) => selected.id === id) ?? { id })
   }
 }

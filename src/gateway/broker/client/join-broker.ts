@@ -94,7 +94,12 @@ async function askForRoom({ lines, proof, socket }: GreetedBroker): Promise<unde
 
 async function enter({ lines, proof, socket }: GreetedBroker, { hello, env }: JoinOptions): Promise<JoinedBroker> {
   lines.send({ proof })
-  lines.send({ ...hello, configFiles: [...hello.configFiles], pid: process.pid })
+  lines.send({
+    ...hello,
+    configFiles: [...hello.configFiles],
+    environments: [...hello.environments],
+    pid: process.pid,
+  })
   for (;;) {
     const line = await lines.next(BROKER_LIMITS.helloLine)
     const error = errorFrom(line)

@@ -56,7 +56,7 @@ describe('the place of a broker', () => {
 
 describe('strangers', () => {
   const opening = (more: object = {}) =>
-    `${JSON.stringify({ reeve: VERSION, protocol: 1, nonce: '0'.repeat(32), ...more })}\n`
+    `${JSON.stringify({ reeve: VERSION, protocol: 2, nonce: '0'.repeat(32), ...more })}\n`
 
   it.each([
     ['text that is no JSON', 'GET / HTTP/1.1\r\n\r\n', 'no JSON object'],
@@ -172,7 +172,7 @@ describe('clients with different working directories', () => {
     home.thread(
       {},
       {
-        hello: { mode: 'thread', cwd, configFiles: [], resumed: 0, transparent: false },
+        hello: { mode: 'thread', cwd, configFiles: [], environments: [], resumed: 0, transparent: false },
         env: { PATH: process.env.PATH, HOME: home.path, ...env },
       },
     )

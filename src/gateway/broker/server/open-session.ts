@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import type { Reeve, Thread, ThreadOptions } from '../../../reeve.js'
 import { GatewaySession } from '../../session.js'
+import { showRuntime } from '../../show-runtime.js'
 import type { SessionHello } from '../wire/hello.js'
 import type { GoodbyeReason } from '../wire/session-frames.js'
 import type { BrokerLog } from './broker-log.js'
 import { logEvent } from './event-log.js'
 import { McpTransport } from './mcp-transport.js'
-import { onlyServer } from './only-server.js'
 import { ThreadSession } from './thread-session.js'
 
 /** A client's session, of either kind. */
@@ -50,10 +50,15 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
       return { ...methodsOf(session), client: () => undefined, goodbye: () => undefined }
     }
   }
-  const transparent = hello.transparent ? { transparent: onlyServer(reeve) } : {}
+  const shown = showRuntime(reeve, hello)
   return (socket) => {
     const transport = new McpTransport(socket, hello.resumed)
-    const session = new GatewaySession(transport, { startThread, version, onWarning, ...transparent })
+    const session = new GatewaySession(transport, {
+      ...shown.front,
+      startThread: (given) => startThread({ ...given, ...shown.thread }),
+      version,
+      onWarning,
+    })
     return { ...methodsOf(session), client: () => session.client, goodbye: (reason) => transport.goodbye(reason) }
   }
 }

@@ -3,6 +3,7 @@ import { loadConfig } from '../../../config/index.js'
 import { ClosedError } from '../../../errors.js'
 import { displayKey } from '../../../identity/index.js'
 import { Reeve } from '../../../reeve.js'
+import { GATEWAY_FEATURES } from '../../features.js'
 import { type AskForVariables, clientSettings, type Variables } from './client-variables.js'
 import { digestOf, type HostLease, RuntimeHosts } from './runtime-hosts.js'
 
@@ -119,7 +120,9 @@ export class Workspaces {
 
   #create(identity: string, { configFiles, cwd, env }: WorkspaceFacts): Workspace {
     const lease = this.#hosts.lease(env)
-    const opening = this.#options.ready.then(() => Reeve.open({ host: lease.host, configFiles, cwd }))
+    const opening = this.#options.ready.then(() =>
+      Reeve.open({ host: lease.host, configFiles, cwd, featureDefaults: GATEWAY_FEATURES }),
+    )
     const workspace: Workspace = { configFiles, cwd, lease, opening, reeve: undefined, visitors: 0, emptied: undefined }
     this.#open.set(identity, workspace)
     opening.then(

@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../protocol/index.js'
 import { readHello, readNeed, readVariables } from './hello.js'
 
-const SESSION = { mode: 'mcp', cwd: '/a', configFiles: ['/b'], resumed: 0, pid: 7 }
+const SESSION = { mode: 'mcp', cwd: '/a', configFiles: ['/b'], environments: ['devbox'], resumed: 0, pid: 7 }
 
 describe('a hello', () => {
   it('says what a client wants, with members of other versions left out', () => {
     expect(readHello({ ...SESSION, later: 1 })).toEqual({ ...SESSION, transparent: false })
+    expect(readHello({ ...SESSION, transparent: true, only: 'notes' })).toMatchObject({
+      transparent: true,
+      only: 'notes',
+    })
     expect(readHello({ mode: 'control', action: 'stop', later: 1 })).toEqual({ mode: 'control', action: 'stop' })
   })
 
@@ -18,6 +22,9 @@ describe('a hello', () => {
     ['configFiles', { ...SESSION, configFiles: '/b' }],
     ['configFiles', { ...SESSION, configFiles: [1] }],
     ['configFiles', { ...SESSION, configFiles: Array(65).fill('/b') }],
+    ['environments', { ...SESSION, environments: null }],
+    ['environments', { ...SESSION, environments: Array(257).fill('e') }],
+    ['only', { ...SESSION, only: 3 }],
     ['resumed', { ...SESSION, resumed: -1 }],
     ['pid', { ...SESSION, pid: 1.5 }],
   ])('is refused for its %s', (member, line) => {

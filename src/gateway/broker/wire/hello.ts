@@ -22,8 +22,12 @@ export interface SessionHello {
   readonly resumed: number
   /** Of the client's process, for people who look at the broker. */
   readonly pid: number
-  /** Stand in for the one server that is enabled, as if the client had reached it directly. */
+  /** Of an MCP client: ids of the environments that it wants, in order; empty: what the configuration selects. */
+  readonly environments: readonly string[]
+  /** Stand in for one server, as if the client had reached it directly. */
   readonly transparent: boolean
+  /** Which one, where several could be meant. */
+  readonly only?: string
 }
 
 /** @throws BrokerError `broker_refused`, naming the member */
@@ -37,7 +41,9 @@ export function readHello(line: JsonObject): Hello {
     configFiles: texts(line, 'configFiles', BROKER_LIMITS.configFiles),
     resumed: count(line, 'resumed'),
     pid: count(line, 'pid'),
+    environments: texts(line, 'environments', BROKER_LIMITS.environments),
     transparent: line.transparent === true,
+    ...(line.only !== undefined && { only: text(line, 'only') }),
   }
 }
 

@@ -9,6 +9,8 @@ export const BROKER_LIMITS = Object.freeze({
   /** Names of variables that a configuration may ask a client for. */
   variables: 1024,
   configFiles: 64,
+  /** Environments that a client may select. */
+  environments: 256,
   /** One frame of a thread's client. */
   clientFrame: 32 * 1024 * 1024,
   /** One frame of the broker: a step holds the tools of all servers. */
