@@ -42,6 +42,7 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
     ...launch,
     ...(config.protocol !== undefined && { protocol: config.protocol }),
     client: hashed(canonicalJson(context.profile.capabilities)),
+    ...(context.profile.further && { introduction: hashed(canonicalJson(context.profile.further)) }),
     ...(context.environmentHandle !== undefined && { handle: context.environmentHandle }),
     ...(storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
   }
@@ -61,7 +62,8 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
  */
 export function cacheIdentity(server: EffectiveServer, context: IdentityContext): string | undefined {
   if (!isCacheable(server.config, context)) return undefined
-  const fields = { ...launchFields(server, context), capabilities: context.profile.capabilities }
+  const { capabilities, further } = context.profile
+  const fields = { ...launchFields(server, context), capabilities, ...(further && { further }) }
   return sha256(canonicalJson(fields))
 }
 

@@ -1,6 +1,6 @@
 import { ProtocolViolationError, ReeveError, RpcError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import { type JsonObject, RPC } from '../protocol/index.js'
+import { type JsonObject, MODERN_META, RPC } from '../protocol/index.js'
 import { narrowestHint, readCacheHint } from './cache-hint.js'
 import { mirroredTools } from './eras/mirrored-tools.js'
 import { deepFreeze } from './freeze.js'
@@ -27,7 +27,7 @@ export interface ListingContext {
 type CachedList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
 /** Members of the inventory that one listing fills in. Frozen. */
-export type InventoryMembers = Pick<Inventory, CachedList | 'toolListMeta'> & {
+export type InventoryMembers = Pick<Inventory, CachedList | 'toolList'> & {
   /** For each list that was asked for; undefined where nothing was said. */
   readonly cacheHints?: Readonly<Partial<Record<CachedList, CacheHint | undefined>>>
 }
@@ -38,15 +38,20 @@ export type InventoryMembers = Pick<Inventory, CachedList | 'toolListMeta'> & {
  */
 export async function listTools(
   context: ListingContext,
-): Promise<Pick<InventoryMembers, 'tools' | 'toolListMeta' | 'cacheHints'>> {
+): Promise<Pick<InventoryMembers, 'tools' | 'toolList' | 'cacheHints'>> {
   const { key, handshake } = context
   try {
-    const { items, meta, hint } = await list(context, LISTS.tools)
+    const { items, members, hint } = await list(context, LISTS.tools)
     const wellFormed = wellFormedTools(items, key)
     const mirrors = handshake.era === 'modern' && context.overHttp
     const tools = mirrors ? mirroredTools(wellFormed, key) : wellFormed
     for (const warning of tools.warnings) context.warn(warning)
-    return deepFreeze({ tools: tools.items, ...(meta && { toolListMeta: meta }), cacheHints: { tools: hint } })
+    const toolList = handshake.era === 'modern' ? withoutEnds(members) : members
+    return deepFreeze({
+      tools: tools.items,
+      ...(Object.keys(toolList).length > 0 && { toolList }),
+      cacheHints: { tools: hint },
+    })
   } catch (error) {
     if (declares(context.handshake, 'tools') || !isMethodNotFound(error)) throw error
     return Object.freeze({ tools: Object.freeze([]) })
@@ -122,6 +127,13 @@ async function list(
   }, method)
   const isKnown = handshake.era === 'modern' && hints.some((hint) => hint !== undefined)
   return { ...listed, hint: isKnown ? narrowestHint(hints) : undefined }
+}
+
+/** Without what a modern result says of itself, which is said anew where it is given. */
+function withoutEnds({ resultType: _, ttlMs: __, cacheScope: ___, _meta, ...members }: JsonObject): JsonObject {
+  if (typeof _meta !== 'object' || _meta === null || Array.isArray(_meta)) return members
+  const { [MODERN_META.serverInfo]: ____, ...meta } = _meta
+  return Object.keys(meta).length > 0 ? { ...members, _meta: meta } : members
 }
 
 /** Names the listing that failed, and why. */

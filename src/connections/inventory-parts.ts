@@ -11,7 +11,7 @@ export const PART_MEMBERS = {
 /** An inventory with newly listed members in it. What was said of keeping the others stays. */
 export function withMembers(
   base: Omit<Inventory, 'tools'>,
-  tools: Pick<InventoryMembers, 'tools' | 'toolListMeta' | 'cacheHints'>,
+  tools: Pick<InventoryMembers, 'tools' | 'toolList' | 'cacheHints'>,
   ...others: readonly (Partial<InventoryMembers> | undefined)[]
 ): Inventory {
   const parts = [tools, ...others]
@@ -19,6 +19,13 @@ export function withMembers(
   const known = Object.entries(hints).filter(([, hint]) => hint !== undefined)
   const { cacheHints: _, ...rest }: Inventory = Object.assign({ ...base, tools: tools.tools }, ...parts)
   return Object.freeze({ ...rest, ...(known.length > 0 && { cacheHints: Object.freeze(Object.fromEntries(known)) }) })
+}
+
+/** What stays of an inventory when one of its parts is listed anew. */
+export function without(part: InventoryPart, inventory: Inventory): Inventory {
+  if (part !== 'tools') return inventory
+  const { toolList: _, ...rest } = inventory
+  return rest
 }
 
 /** How long a part may be taken as it is, in milliseconds; undefined where the server sets no time. */

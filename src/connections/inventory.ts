@@ -8,8 +8,8 @@ export interface Inventory {
   readonly capabilities: JsonObject
   readonly instructions?: string
   readonly tools: readonly JsonObject[]
-  /** `_meta` of the first page of `tools/list`. */
-  readonly toolListMeta?: JsonObject
+  /** What the result of `tools/list` holds beside the tools: `_meta`, and members that no revision knows. */
+  readonly toolList?: JsonObject
   /** Absent when the server has no such capability. */
   readonly resources?: readonly JsonObject[]
   readonly resourceTemplates?: readonly JsonObject[]

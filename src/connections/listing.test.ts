@@ -21,7 +21,10 @@ describe('a listing', () => {
       _meta: { page },
       ...(page < 3 && { nextCursor: `after-${page}` }),
     }))
-    expect(await list(send)).toEqual({ items: [{ name: 't1' }, { name: 't2' }, { name: 't3' }], meta: { page: 1 } })
+    expect(await list(send)).toEqual({
+      items: [{ name: 't1' }, { name: 't2' }, { name: 't3' }],
+      members: { _meta: { page: 1 } },
+    })
     expect(send.asked).toEqual([{}, { cursor: 'after-1' }, { cursor: 'after-2' }])
   })
 

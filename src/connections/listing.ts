@@ -16,8 +16,8 @@ export const LISTS = {
 
 export interface Listed {
   readonly items: readonly JsonValue[]
-  /** `_meta` of the first page. */
-  readonly meta: JsonObject | undefined
+  /** What the pages hold beside the items, of the first one that has it. */
+  readonly members: JsonObject
 }
 
 export type SendList = (method: string, params: JsonObject) => Promise<JsonObject>
@@ -32,14 +32,15 @@ export type SendList = (method: string, params: JsonObject) => Promise<JsonObjec
 export async function listAllPages(send: SendList, list: ListMethod): Promise<Listed> {
   const items: JsonValue[] = []
   const cursors = new Set<string>()
-  let meta: JsonObject | undefined
+  let members: JsonObject = {}
   let cursor: string | undefined
   for (let page = 1; ; page += 1) {
     const result = await send(list.method, cursor === undefined ? {} : { cursor })
-    if (page === 1) meta = objectOrNone(result._meta)
     addItems(items, result, list)
-    cursor = nextCursor(result.nextCursor, list)
-    if (cursor === undefined) return { items, meta }
+    const { [list.member]: _, nextCursor: next, ...others } = result
+    members = { ...others, ...members }
+    cursor = nextCursor(next, list)
+    if (cursor === undefined) return { items, members }
     if (cursors.has(cursor)) throw violation(list, 'gave the same cursor twice')
     if (page >= LIMITS.listPages) throw limit(`pages of ${list.method}`, LIMITS.listPages, list)
     cursors.add(cursor)
@@ -59,10 +60,6 @@ function nextCursor(value: JsonValue | undefined, list: ListMethod): string | un
   if (typeof value !== 'string') throw violation(list, 'gave a cursor that is no text')
   if (Buffer.byteLength(value) > LIMITS.cursor) throw limit(`cursor of ${list.method}`, LIMITS.cursor, list)
   return value
-}
-
-function objectOrNone(value: JsonValue | undefined): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
 }
 
 function violation(list: ListMethod, what: string): ProtocolViolationError {

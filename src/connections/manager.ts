@@ -189,8 +189,7 @@ export class ConnectionManager {
   #holding({ config }: EffectiveServer): Pick<ConnectionRequest, 'owner' | 'profile' | 'shared'> {
     const { owner, profile, sharing } = this.#options
     if (sharing === undefined || config.sharing === 'isolated') return { owner, profile, shared: false }
-    const { capabilities } = profile
-    return { owner: sharing.owner, profile: { clientInfo: sharing.clientInfo, capabilities }, shared: true }
+    return { owner: sharing.owner, profile: { ...profile, clientInfo: sharing.clientInfo }, shared: true }
   }
 
   /** Null for an id that is not known; undefined where the pool knows better. */

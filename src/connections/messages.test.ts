@@ -78,7 +78,7 @@ describe('what a server asks', () => {
       ],
     })
     await harness.up()
-    expect(harness.connection.offer.inventory?.toolListMeta).toEqual({ answer: { roots: [] } })
+    expect(harness.connection.offer.inventory?.toolList).toEqual({ _meta: { answer: { roots: [] } } })
   })
 
   it('over stdio belongs to the only call that is out', async () => {

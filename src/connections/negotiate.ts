@@ -11,6 +11,8 @@ export interface Handshake {
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
+  /** The other members of the answer that said it: `_meta`, and those that no revision knows. */
+  readonly further: JsonObject
 }
 
 /** The revision that is offered, and all that are accepted in return. */
@@ -29,8 +31,8 @@ export async function negotiate(
   profile: ClientProfile,
 ): Promise<Handshake> {
   const { capabilities: declared, clientInfo } = profile
-  const answer = await send('initialize', { protocolVersion: OFFERED_REVISION, capabilities: declared, clientInfo })
-  const { protocolVersion, serverInfo, capabilities, instructions } = answer
+  const hello = { ...profile.further, protocolVersion: OFFERED_REVISION, capabilities: declared, clientInfo }
+  const { protocolVersion, serverInfo, capabilities, instructions, ...further } = await send('initialize', hello)
   if (typeof protocolVersion !== 'string' || !ACCEPTED_REVISIONS.includes(protocolVersion)) {
     throw new ProtocolViolationError(
       `the server speaks protocol version ${shown(protocolVersion)}, not one of ${ACCEPTED_REVISIONS.join(', ')}`,
@@ -44,6 +46,7 @@ export async function negotiate(
     serverInfo: isObject(serverInfo) ? serverInfo : { name: key.name, version: '' },
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
+    further,
   })
 }
 

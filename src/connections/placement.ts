@@ -48,6 +48,7 @@ export interface Entered {
 /** Sent beside whatever else is going on: servers ask nothing because of them. */
 const BESIDE: ReadonlySet<string> = new Set([
   'ping',
+  'server/discover',
   'tools/list',
   'resources/list',
   'resources/templates/list',

@@ -10,7 +10,7 @@ export interface Relay {
 
 /** A holder's client: what the handshake said, fixed, and a way to the server that survives its restarts. */
 export function readyClient(
-  { era, protocolVersion, serverInfo, capabilities, instructions }: Handshake,
+  { era, protocolVersion, serverInfo, capabilities, instructions, further }: Handshake,
   relay: Relay,
 ): ReadyClient {
   return Object.freeze({
@@ -19,6 +19,7 @@ export function readyClient(
     serverInfo,
     capabilities,
     instructions,
+    further,
     request: (method: string, params: JsonObject | undefined, options: RequestOptions = {}) =>
       relay.request(method, params, options),
     notify: (method: string, params?: JsonObject) => relay.notify(method, params),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ServerKey } from '../identity/index.js'
 import type { Inventory } from './inventory.js'
 import { type InventoryMembers, type InventoryPart, type ListingContext, listPart } from './inventory-listing.js'
-import { lifetimeOf, PART_MEMBERS, withMembers } from './inventory-parts.js'
+import { lifetimeOf, PART_MEMBERS, withMembers, without } from './inventory-parts.js'
 import type { Timers } from './timers.js'
 import { ToolCatalog } from './tool-catalog.js'
 
@@ -83,7 +83,7 @@ export class ServerOffer {
         : differs(part, before, merged)
     // Another part may have been published while the catalog waited for its calls.
     const { tools } = this.#inventory ?? before
-    this.#inventory = withMembers(this.#inventory ?? before, { tools }, members)
+    this.#inventory = withMembers(without(part, this.#inventory ?? before), { tools }, members)
     if (!changed) return false
     this.#listener.onPublished(this.#inventory)
     this.#listener.onChanged(part)

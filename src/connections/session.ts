@@ -111,13 +111,14 @@ export class Session {
 
   /** From the transport's start to an agreement; see `agree`. */
   async begin(options: Omit<AgreeOptions, 'key'>): Promise<Agreement> {
-    const { key } = this.#options
+    const { key, profile } = this.#options
     await this.#peer.start()
     const agreement = await agree(
       {
         isEnded: () => this.#ended,
         initialize: (signal) => this.#initialize(signal),
-        discover: (signal) => this.#modern.ask('server/discover', undefined, { signal, tellsCancellation: false }),
+        discover: (signal) =>
+          this.#modern.ask('server/discover', profile.further, { signal, tellsCancellation: false }),
         listEarly: (signal) => this.#modern.ask('tools/list', {}, { signal, tellsCancellation: false }),
       },
       { key, ...options },

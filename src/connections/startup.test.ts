@@ -82,7 +82,7 @@ describe('a startup', () => {
       capabilities: { tools: { z: 1 }, unheard: {} },
       instructions: 'Be kind.',
       tools: [odd],
-      toolListMeta: { page: 'first' },
+      toolList: { _meta: { page: 'first' } },
     })
     expect(Object.isFrozen(harness.connection.offer.inventory?.tools[0]?.annotations)).toBe(true)
   })

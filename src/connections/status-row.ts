@@ -18,6 +18,7 @@ export function statusRow(view: View, published: number): ServerStatus {
     required: config.required,
     transport: config.transport.type,
     executionEnvironment: config.environmentId,
+    ...('plugin' in server.source && { pluginId: server.source.plugin.id }),
     since: state?.since ?? published,
     ...(state !== undefined && failureOf(state)),
     ...(lease?.client && { era: lease.client.era }),
@@ -27,6 +28,7 @@ export function statusRow(view: View, published: number): ServerStatus {
       capabilities: inventory.capabilities,
       ...(inventory.instructions !== undefined && { instructions: inventory.instructions }),
     }),
+    ...(offered?.toolList && { toolList: offered.toolList }),
     ...(offered && { tools: enabledTools(config, offered.tools).length }),
     cached: isCached(basis),
   })

@@ -6,6 +6,8 @@ import type { Era, JsonObject } from '../protocol/index.js'
 export interface ClientProfile {
   readonly clientInfo: JsonObject
   readonly capabilities: JsonObject
+  /** Members of `initialize` that no revision knows, and its `_meta`; servers are told them as they are. */
+  readonly further?: JsonObject
 }
 
 /** A request or notification that a server sent, with the call that caused it where the wire says so. */
@@ -56,6 +58,8 @@ export interface ReadyClient {
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
+  /** What else the answer to the handshake held: its `_meta`, and members that no revision knows. */
+  readonly further: JsonObject
   /** Raw relay: the result as it came, a JSON-RPC error as `RpcError`. Recovers an expired session once. */
   request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject>
   notify(method: string, params?: JsonObject): Promise<void>
@@ -92,6 +96,8 @@ export interface ServerStatus {
   readonly serverInfo?: JsonObject
   readonly capabilities?: JsonObject
   readonly instructions?: string
+  /** What the result of `tools/list` holds beside the tools. */
+  readonly toolList?: JsonObject
   readonly tools?: number
   /** True while the tools shown come from the cache and no client is ready. */
   readonly cached: boolean

@@ -16,7 +16,7 @@ import { Announcements } from './relay/announcements.js'
 import { callOptions } from './relay/call-options.js'
 import { askClient } from './relay/client-requests.js'
 import { toRpcError } from './relay/errors.js'
-import { type Introduction, profileOf } from './relay/handshake.js'
+import { type Introduction, profileOf, wholeProfileOf } from './relay/handshake.js'
 import { isObject, requiredText } from './relay/params.js'
 import type { Relay } from './relay/relay.js'
 import { serverEra } from './relay/server-era.js'
@@ -154,12 +154,12 @@ export class GatewaySession {
     if (this.#state.kind !== 'new') throw new RpcError(RPC.invalidRequest, 'Invalid Request: already initialized')
     const revision = negotiate(requiredText(params, 'protocolVersion'))
     void this.#modern?.close().catch(this.#warn)
-    const profile = profileOf(params)
+    const profile = this.#options.transparent === undefined ? profileOf(params) : wholeProfileOf(params)
     const relay = this.#startRelay(profile)
     const serving = this.#serve(relay, profile.clientInfo, revision)
     this.#state = { kind: 'starting', relay, serving }
-    const { introduction } = await serving
-    return { protocolVersion: revision, ...introduction }
+    const { further, ...introduction } = (await serving).introduction
+    return { ...further, protocolVersion: revision, ...introduction }
   }
 
   async #serve(starting: Promise<Relay>, client: JsonObject, revision: Revision): Promise<Served> {

@@ -72,8 +72,13 @@ function among(supported: readonly string[], key: ServerKey, handshake: Handshak
   }
 }
 
-function discovered({ capabilities, instructions, _meta, serverInfo }: JsonObject, key: ServerKey): Handshake {
-  const said = isRecord(_meta) ? _meta[MODERN_META.serverInfo] : undefined
+/** What a `DiscoverResult` says. */
+export function discovered(
+  { capabilities, instructions, _meta, serverInfo, ...rest }: JsonObject,
+  key: ServerKey,
+): Handshake {
+  const { [MODERN_META.serverInfo]: said, ...meta } = isRecord(_meta) ? _meta : {}
+  const { supportedVersions: _, resultType: __, ttlMs: ___, cacheScope: ____, ...further } = rest
   return deepFreeze({
     era: 'modern' as const,
     protocolVersion: MODERN_REVISION,
@@ -81,6 +86,7 @@ function discovered({ capabilities, instructions, _meta, serverInfo }: JsonObjec
     serverInfo: isRecord(said) ? said : isRecord(serverInfo) ? serverInfo : nameless(key),
     capabilities: isRecord(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
+    further: { ...further, ...(Object.keys(meta).length > 0 && { _meta: meta }) },
   })
 }
 
@@ -92,6 +98,7 @@ function undiscovered(key: ServerKey): Handshake {
     serverInfo: nameless(key),
     capabilities: {},
     instructions: undefined,
+    further: {},
   })
 }
 

@@ -4,7 +4,8 @@ import { type JsonObject, MODERN_REVISION } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
 import { type FrontOptions, introduce, offered, openModernRelay, serverInfoOf } from '../front.js'
 import { Moment } from '../moment.js'
-import type { Introduction } from '../relay/handshake.js'
+import { discoverAgain } from '../relay/discovery.js'
+import { type Introduction, ownIntroduction } from '../relay/handshake.js'
 import type { Relay } from '../relay/relay.js'
 import type { Conducts } from './conduct.js'
 import { ModernEars } from './ears.js'
@@ -71,8 +72,10 @@ export class ModernThread {
   }
 
   /** What there is now, and who tells it; gives servers a moment to come up. */
-  introduction(): Promise<Introduction> {
-    return introduce(this.relay, this.#options)
+  async introduction(params: JsonObject, signal: AbortSignal): Promise<Introduction> {
+    const { transparent } = this.#options
+    const told = transparent && (await discoverAgain(this.thread, transparent, params, signal))
+    return told === undefined ? introduce(this.relay, this.#options) : ownIntroduction(told, 'modern')
   }
 
   /** The capabilities that hold now. */

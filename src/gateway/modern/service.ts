@@ -94,8 +94,11 @@ export class ModernService {
 
   async #discover(request: ModernRequest): Promise<JsonObject> {
     return this.#withThread(request, async (thread) => {
-      const { serverInfo, capabilities, instructions } = await thread.introduction()
+      const introduction = await thread.introduction(request.params, request.signal)
+      const { serverInfo, capabilities, instructions, further } = introduction
       const discovered: JsonObject = {
+        ...further,
+        resultType: 'complete',
         supportedVersions: [...ALL_REVISIONS],
         capabilities,
         ...(instructions !== undefined && { instructions }),

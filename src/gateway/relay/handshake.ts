@@ -2,6 +2,7 @@ import type { ClientProfile, ReadyClient, ServerStatus } from '../../connections
 import { compareKeys, displayKey } from '../../identity/index.js'
 import type { Era, JsonObject, JsonValue } from '../../protocol/index.js'
 import { CORE_TASKS, TASKS_EXTENSION, tasksFor } from '../tasks/index.js'
+import { outgoingMeta } from './call-meta.js'
 import { mergedExtensions } from './extensions.js'
 import { isObject } from './params.js'
 
@@ -21,6 +22,17 @@ export function profileOf({ clientInfo, capabilities, clientCapabilities }: Intr
   }
 }
 
+/**
+ * The same with what else a client said in `initialize`, for the one server that it reaches: members that no revision
+ * knows, and its `_meta`.
+ */
+export function wholeProfileOf(params: JsonObject): ClientProfile {
+  const { protocolVersion: _, clientInfo: __, capabilities: ___, _meta, ...rest } = params
+  const { progressToken: ____, ...meta } = outgoingMeta(isObject(_meta) ? _meta : undefined) ?? {}
+  const further = { ...rest, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
+  return { ...profileOf(params), ...(Object.keys(further).length > 0 && { further }) }
+}
+
 /** How clients introduce themselves: by the params of `initialize`, or by the envelope of each request. */
 interface Introducing {
   readonly clientInfo?: JsonValue
@@ -38,6 +50,8 @@ export interface Introduction {
   readonly serverInfo: JsonObject
   readonly capabilities: JsonObject
   readonly instructions?: string
+  /** Members beside these, of the one server that speaks here. */
+  readonly further?: JsonObject
 }
 
 /** All servers as one, which is Reeve. */
@@ -54,17 +68,23 @@ export function reeveInfo(version: string): JsonObject {
   return { name: 'reeve', title: 'Reeve', version }
 }
 
+type OwnWords = Pick<ReadyClient, 'era' | 'serverInfo' | 'capabilities' | 'instructions' | 'further'>
+
 /** One server in its own words. */
-export function ownIntroduction(server: ReadyClient, client: Era): Introduction {
-  const { serverInfo, instructions } = server
+export function ownIntroduction(server: OwnWords, client: Era): Introduction {
+  const { serverInfo, instructions, further } = server
   return {
     serverInfo,
+    further,
     capabilities: ownCapabilities(server, client),
     ...(instructions !== undefined && { instructions }),
   }
 }
 
-export function ownCapabilities({ era, capabilities }: ReadyClient, client: Era): JsonObject {
+export function ownCapabilities(
+  { era, capabilities }: Pick<ReadyClient, 'era' | 'capabilities'>,
+  client: Era,
+): JsonObject {
   return era === client ? capabilities : tasksFor(client, capabilities)
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerStatus } from '../../connections/index.js'
 import { ReeveError } from '../../errors.js'
-import { ServerKeyMap } from '../../identity/index.js'
+import { type ServerKey, ServerKeyMap } from '../../identity/index.js'
 import type { Era, JsonObject } from '../../protocol/index.js'
 import type { Step, StepTool, Thread } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
@@ -29,6 +29,7 @@ export class ToolsRelay {
   readonly #present: ToolPresentation
   readonly #form: ResultForm
   readonly #tasks: ClientTasks
+  readonly #sole: ServerKey | undefined
   /** As last listed to the client. */
   #shown: Offer | undefined
   /** The newest step taken, shared by the calls that run at the same time. */
@@ -36,7 +37,9 @@ export class ToolsRelay {
   /** The form that goes out of each definition, which is frozen, and the same object while it is unchanged. */
   readonly #listed = new WeakMap<JsonObject, ListedItem & { readonly era: Era | undefined }>()
 
-  constructor(thread: Thread, present: ToolPresentation, { form, tasks }: ClientSide) {
+  /** `sole`: the one server whose listing this is, with whatever else its result holds. */
+  constructor(thread: Thread, present: ToolPresentation, { form, tasks }: ClientSide, sole?: ServerKey) {
+    this.#sole = sole
     this.#thread = thread
     this.#present = present
     this.#form = form
@@ -61,7 +64,8 @@ export class ToolsRelay {
       [...offer.tools.values()].map((tool) => this.#item(tool, servers.get(tool.key))),
       cursor,
     )
-    const listed = { tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
+    const beside = this.#sole && servers.get(this.#sole)?.toolList
+    const listed = { ...beside, tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
     return this.#form.listed(listed, offer.step.cacheHint)
   }
 

@@ -40,7 +40,7 @@ export class TransparentRelay implements Relay {
     this.#key = key
     this.#form = side.form
     this.#selector = { server: key.name, environment: key.environment }
-    this.#tools = new ToolsRelay(thread, unchanged(key), side)
+    this.#tools = new ToolsRelay(thread, unchanged(key), side, key)
     this.#logging = new LoggingRelay(thread)
     this.#onFault = onFault
   }

@@ -25,6 +25,8 @@ export interface ClientSpec {
   readonly capabilities: JsonObject
   /** What it says of itself; absent: the usual. */
   readonly info?: JsonObject
+  /** What else it says when it introduces itself: in `initialize`, or in its first `server/discover`. */
+  readonly further?: JsonObject
 }
 
 /** The real runtime over some servers, and gateways in front of it that open when a client first needs them. */
@@ -51,9 +53,10 @@ export class Gateways implements AsyncDisposable {
   }
 
   /** Over stdio each client has a gateway of its own, as a program that it starts. */
-  async connect({ era, transport, front, capabilities, info = CLIENT_INFO }: ClientSpec): Promise<EraClient> {
+  async connect({ era, transport, front, capabilities, info = CLIENT_INFO, further }: ClientSpec): Promise<EraClient> {
     const wire = transport === 'stdio' ? await this.#stdioWire(front) : await this.#httpWire(era, front)
-    return era === 'old' ? OldClient.open(wire, capabilities, info) : NewClient.open(wire, capabilities, info)
+    const Client = era === 'old' ? OldClient : NewClient
+    return Client.open(wire, capabilities, info, further)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

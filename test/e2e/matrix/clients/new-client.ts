@@ -54,9 +54,14 @@ export class NewClient implements EraClient {
     wire.onmessage = (message) => this.#receive(message)
   }
 
-  static async open(wire: Wire, capabilities: JsonObject, info: JsonObject): Promise<NewClient> {
+  static async open(
+    wire: Wire,
+    capabilities: JsonObject,
+    info: JsonObject,
+    further: JsonObject = {},
+  ): Promise<NewClient> {
     const client = new NewClient(wire, capabilities, info)
-    const found = await client.request('server/discover')
+    const found = await client.request('server/discover', further)
     const { supportedVersions, _meta } = found
     requireForm('server/discover', JSON.stringify(supportedVersions).includes(NEW_REVISION), 'supportedVersions')
     const { [`${OWN}serverInfo`]: serverInfo } = (_meta ?? {}) as JsonObject

@@ -37,9 +37,14 @@ export class OldClient implements EraClient {
     wire.onmessage = (message) => this.#receive(message)
   }
 
-  static async open(wire: Wire, capabilities: JsonObject, clientInfo: JsonObject): Promise<OldClient> {
+  static async open(
+    wire: Wire,
+    capabilities: JsonObject,
+    clientInfo: JsonObject,
+    further: JsonObject = {},
+  ): Promise<OldClient> {
     const client = new OldClient(wire)
-    const hello = { protocolVersion: REVISION, capabilities, clientInfo }
+    const hello = { ...further, protocolVersion: REVISION, capabilities, clientInfo }
     const { protocolVersion, ...introduction } = await client.#requests.send('initialize', hello).result
     requireForm('initialize', protocolVersion === REVISION, `protocolVersion ${protocolVersion}`)
     client.introduction = introductionFrom(introduction.serverInfo, introduction)
