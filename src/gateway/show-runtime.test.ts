@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { stdioConfig } from '../../test/fixtures/server-config.js'
-import { HOST_ALONE } from '../config/index.js'
 import { serverKey } from '../identity/index.js'
 import { showRuntime } from './show-runtime.js'
 
-const entry = (id: string, cwd?: string) => ({
-  id,
-  connection: { kind: 'url' as const, url: 'ws://127.0.0.1:1' },
-  origin: { file: 'config.toml', layer: 'user' as const },
-  ...(cwd !== undefined && { cwd }),
-})
-
 /** Enabled servers by name, and where each runs. */
 const runtime = (servers: Readonly<Record<string, string>>, off: readonly string[] = []) => ({
-  config: { environments: { ...HOST_ALONE, entries: [entry('devbox', '/srv/app'), entry('prod')] } },
+  environments: { ids: ['local', 'devbox', 'prod'], cwdOf: (id: string) => (id === 'devbox' ? '/srv/app' : undefined) },
   servers: Object.entries(servers).map(([name, environmentId]) => ({
     key: serverKey(name),
     config: stdioConfig({}, { environmentId, enabled: !off.includes(name) }),

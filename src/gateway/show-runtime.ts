@@ -1,7 +1,6 @@
 import type { EffectiveServer } from '../catalog/index.js'
-import type { EnvironmentSettings } from '../config/index.js'
 import { ConfigError } from '../errors.js'
-import { displayKey, LOCAL_ENVIRONMENT, type ServerKey, serverKey } from '../identity/index.js'
+import { displayKey, type ServerKey, serverKey } from '../identity/index.js'
 import type { Reeve } from '../reeve.js'
 import type { SelectedEnvironment, ThreadOptions } from '../threads/index.js'
 import type { FrontOptions } from './front.js'
@@ -23,7 +22,7 @@ export interface ShownRuntime {
 }
 
 interface Shown {
-  readonly config: Pick<Reeve['config'], 'environments'>
+  readonly environments: Pick<Reeve['environments'], 'ids' | 'cwdOf'>
   readonly servers: readonly Pick<EffectiveServer, 'key' | 'config'>[]
 }
 
@@ -33,11 +32,11 @@ interface Shown {
  * @throws ConfigError `unknown_environment` or `duplicate_environment`, with the ids that there are; `not_one_server`
  */
 export function showRuntime(reeve: Shown, choice: RuntimeChoice): ShownRuntime {
-  const environments = selection(choice.environments, reeve.config.environments)
+  const environments = selection(choice.environments, reeve.environments.ids)
   const transparent = choice.transparent ? onlyServer(reeve, choice) : undefined
   return {
     front: {
-      workspaceOf: (id) => reeve.config.environments.entries.find((entry) => entry.id === id)?.cwd,
+      workspaceOf: (id) => reeve.environments.cwdOf(id),
       ...(transparent && { transparent }),
     },
     thread: {
@@ -48,12 +47,8 @@ export function showRuntime(reeve: Shown, choice: RuntimeChoice): ShownRuntime {
 }
 
 /** Undefined where nothing was asked for. */
-function selection(
-  asked: readonly string[],
-  { entries }: EnvironmentSettings,
-): readonly SelectedEnvironment[] | undefined {
+function selection(asked: readonly string[], known: readonly string[]): readonly SelectedEnvironment[] | undefined {
   if (asked.length === 0) return undefined
-  const known = [LOCAL_ENVIRONMENT, ...entries.map(({ id }) => id)]
   asked.forEach((id, index) => {
     if (!known.includes(id)) throw unknownEnvironment(id, known)
     if (asked.indexOf(id) !== index) throw duplicateEnvironment(id, known)
