@@ -13,7 +13,14 @@ import {
 } from '../connections/index.js'
 import type { CapabilityRoot, CapabilitySource, EnvironmentRegistry } from '../environments/index.js'
 import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
-import { codexNaming, LOCAL_ENVIRONMENT, readableNaming, type ServerKey, sameKey } from '../identity/index.js'
+import {
+  codexNaming,
+  LOCAL_ENVIRONMENT,
+  pinnedNaming,
+  readableNaming,
+  type ServerKey,
+  sameKey,
+} from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approve } from './approval.js'
 import type { ThreadConfiguration } from './composition.js'
@@ -288,7 +295,8 @@ export class RuntimeThread implements Thread {
     const multiEnvironment = this.#multiEnvironment
     return {
       threadId: this.id,
-      naming: naming === 'readable' ? readableNaming : codexNaming({ multiEnvironment }),
+      naming:
+        naming === 'readable' ? readableNaming : pinnedNaming(codexNaming({ multiEnvironment }), { multiEnvironment }),
       multiEnvironment,
       appTools: appTools ?? false,
       onApproval,
