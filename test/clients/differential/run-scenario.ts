@@ -1,0 +1,38 @@
+import { codexSide } from './codex-side.js'
+import type { Executor } from './executors.js'
+import type { Json, Side } from './questions.js'
+import { reeveSide } from './reeve-side.js'
+import { type Scenario, stagesOf } from './scenario.js'
+import { makeWorld, type World } from './world.js'
+
+export interface Answers {
+  readonly codex: Json
+  readonly reeve: Json
+}
+
+/** Asks both sides in the same world, with the same executors under them, and gives the answers by title. */
+export async function runScenario(
+  scenario: Scenario,
+  executors: ReadonlyMap<string, Executor>,
+): Promise<ReadonlyMap<string, Answers>> {
+  const urls = Object.fromEntries([...executors].map(([id, { url }]) => [id, url]))
+  await using world = await makeWorld(scenario.plan, urls)
+  await using codex = await codexSide(world)
+  await using reeve = await reeveSide(world)
+  const answers = new Map<string, Answers>()
+  for (const { questions, next } of stagesOf(scenario)) {
+    const asked = questions.map(({ question }) => question)
+    const ask = async (side: Side) => plain(await side.answers(asked), world)
+    const [ofCodex, ofReeve] = await Promise.all([ask(codex), ask(reeve)])
+    questions.forEach(({ title }, index) => {
+      answers.set(title, { codex: ofCodex[index] ?? null, reeve: ofReeve[index] ?? null })
+    })
+    if (next !== undefined) await executors.get(next.environment)?.[next.happens]()
+  }
+  return answers
+}
+
+/** The same in every run: without the folder of this one. */
+function plain(answers: readonly Json[], { folder }: World): readonly Json[] {
+  return JSON.parse(JSON.stringify(answers).replaceAll(folder, '<world>'))
+}

@@ -1,0 +1,111 @@
+import type { Question } from '../questions.js'
+import type { Scenario } from '../scenario.js'
+
+const ENVB = 'mcp__abf218f60ef8__notes'
+const LIST = 'list_mcp_resources'
+const whoami = (environment: string): Question => ({ ask: 'direct', server: 'notes', environment, tool: 'whoami' })
+
+/** Servers, plugins and executors that fail, and what is left beside them. */
+export const faults: readonly Scenario[] = [
+  {
+    name: 'servers that do not start',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [], codex_apps: [], 'bad name!': [] } },
+        {
+          root: 'rootB',
+          environment: 'envb',
+          servers: { exits: ['--exit'], absent: { command: '/no/such/program' }, none: { title: 'no transport' } },
+        },
+      ],
+      shared: { gone: { command: '/no/such/program' } },
+    },
+    course: [
+      { ask: 'namespaces' },
+      { ask: 'function', name: LIST, arguments: {} },
+      { ask: 'function', name: LIST, arguments: { server: 'exits', environment_id: 'envb' } },
+      { ask: 'function', name: LIST, arguments: { server: 'absent', environment_id: 'envb' } },
+      { ask: 'function', name: LIST, arguments: { server: 'gone' } },
+      { ask: 'function', name: LIST, arguments: { server: 'none', environment_id: 'envb' } },
+      { ask: 'rows' },
+      { ask: 'startups' },
+      { ask: 'direct', server: 'exits', environment: 'envb', tool: 'whoami' },
+      { ask: 'direct', server: 'absent', environment: 'envb', tool: 'whoami' },
+      { ask: 'direct', server: 'gone', tool: 'whoami' },
+      { ask: 'direct', server: 'bad name!', environment: 'enva', tool: 'whoami' },
+      { ask: 'direct', server: 'codex_apps', environment: 'enva', tool: 'whoami' },
+    ],
+  },
+  {
+    name: 'plugins that are broken',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        {
+          root: 'rootA',
+          environment: 'enva',
+          servers: {
+            notes: [],
+            outside: { command: process.execPath, cwd: '../outside' },
+            local: { command: process.execPath, env_vars: [{ name: 'HOME', source: 'local' }] },
+            token: { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'TOKEN' },
+          },
+        },
+        { root: 'rootB', environment: 'envb', servers: { notes: [] }, manifest: '{' },
+        { root: 'rootC', environment: 'envb', folder: 'envb-2', servers: { more: [] } },
+      ],
+      shared: {},
+    },
+    course: [{ ask: 'namespaces' }, { ask: 'rows' }, whoami('enva'), whoami('envb')],
+  },
+  {
+    name: 'what the host configures of a plugin',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [], off: [] } },
+        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
+      ],
+      shared: {},
+      config: `
+[plugins."rootA".mcp_servers.notes]
+enabled_tools = ["whoami", "ask"]
+disabled_tools = ["ask"]
+[plugins."rootA".mcp_servers.off]
+enabled = false
+`,
+    },
+    course: [
+      { ask: 'namespaces' },
+      { ask: 'call', namespace: ENVB, name: 'ask', arguments: { q: 'still here' } },
+      { ask: 'rows' },
+      { ask: 'direct', server: 'notes', environment: 'enva', tool: 'ask', arguments: { q: 'x' } },
+      { ask: 'direct', server: 'off', environment: 'enva', tool: 'whoami' },
+    ],
+  },
+  {
+    name: 'an executor that is killed and comes back',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [] } },
+        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
+      ],
+      shared: {},
+    },
+    course: [
+      { ask: 'namespaces' },
+      whoami('enva'),
+      whoami('envb'),
+      { happens: 'kill', environment: 'envb' },
+      whoami('enva'),
+      { happens: 'restart', environment: 'envb' },
+      { ask: 'namespaces' },
+      { ask: 'call', namespace: ENVB, name: 'whoami', arguments: {} },
+      whoami('enva'),
+      whoami('envb'),
+      { ask: 'rows' },
+    ],
+  },
+]
