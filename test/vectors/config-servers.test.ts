@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import {
-  approvalModeOf,
-  type Catalog,
-  CatalogBuilder,
-  type Registration,
-  type RegistrationSource,
-  underPluginOverlay,
-} from '../../src/catalog/index.js'
+import { approvalModeOf, type Catalog, type Registration, threadCatalog } from '../../src/catalog/index.js'
 import {
   parseCodexConfig,
   plugins,
@@ -16,9 +9,10 @@ import {
   type ServerConfig,
 } from '../../src/config/index.js'
 import { ConnectionManager, ConnectionPool, isToolEnabled } from '../../src/connections/index.js'
+import type { DiscoveredPlugin, EnvironmentCapabilities } from '../../src/environments/index.js'
 import { ConfigError, RequiredServersFailedError, ToolDisabledError } from '../../src/errors.js'
 import { codexNaming, serverKey } from '../../src/identity/index.js'
-import { httpConfig, stdioConfig } from '../fixtures/server-config.js'
+import { stdioConfig } from '../fixtures/server-config.js'
 import { oursOf, vectorCases } from './cases.js'
 
 const { readExecutorConfig, readPluginManifest, readPluginServers } = await plugins()
@@ -199,47 +193,58 @@ function serverOf(toml: string): ServerConfig {
   return server.config
 }
 
-/** Registers one server per source and looks who stands in the catalog. */
+/** Lets every source declare the server and looks who stands in the thread's catalog. */
 function contest(
   input: Of<'precedence'>,
   sources: readonly string[],
   mode: { readonly compatibility: boolean },
 ): unknown {
-  const { serverName = '', environmentId = 'enva' } = input
-  const builder = new CatalogBuilder({ multiEnvironment: true, ...mode })
-  const byRegistration = new Map<RegistrationSource, string>()
-  for (const [order, source] of sources.entries()) {
-    const registration = contender(source, order, serverName, environmentId, input.sharedState !== 'disabled')
-    byRegistration.set(registration.source, source)
-    builder.register(registration)
-  }
-  const catalog = builder.build()
+  const { serverName: name = '', environmentId = 'enva' } = input
+  const shared = { name, config: stdioConfig({}, { enabled: input.sharedState !== 'disabled' }) }
+  const plugins = sources.filter(isRoot).map((source) => pluginAt(idOf(source), environmentId, [name]))
+  const executor = sources.includes('executorConfig')
+    ? readExecutorConfig([layerOf(webServer(name))], environmentId)
+    : undefined
+  const catalog = threadCatalog(
+    {
+      servers: sources.includes('sharedConfig') ? [shared] : [],
+      environments: [offered(environmentId, plugins, executor?.servers)],
+      roots: plugins.map(rootOf),
+    },
+    { multiEnvironment: true, ...mode },
+  )
   const winners = catalog.servers.map((registration) => ({
-    winner: byRegistration.get(registration.source),
+    winner: sourceNameOf(registration, sources),
     pluginId: pluginOf(registration),
     environmentId: registration.key.environment,
     namespace: codexNaming({ multiEnvironment: true }).assign([{ key: registration.key, tool: 't' }])[0]?.namespace,
-    warning: catalog.conflicts.length > 0,
+    warning: catalog.problems.some(({ code }) => code === 'plugin_conflict'),
   }))
   return winners.length === 1 ? winners[0] : { registered: winners.map(({ winner }) => winner) }
 }
 
-function contender(source: string, order: number, name: string, environment: string, enabled: boolean): Registration {
-  if (source === 'sharedConfig')
-    return { key: serverKey(name), source: { kind: 'config' }, config: stdioConfig({}, { enabled }) }
-  const key = serverKey(name, environment)
-  if (source === 'executorConfig')
-    return {
-      key,
-      source: { kind: 'config' },
-      config: httpConfig('http://127.0.0.1:4500/mcp', {}, { environmentId: environment }),
-    }
-  const id = source.replace('selectedRoot:', '')
-  return { key, source: selectedPlugin(id, order), config: stdioConfig({}, { environmentId: environment }) }
+const isRoot = (source: string) => source.startsWith('selectedRoot')
+const idOf = (source: string) => source.replace('selectedRoot:', '')
+const layerOf = (toml: string) => ({ source: 'user (config.toml)', toml })
+const webServer = (name: string) => `[mcp_servers.${name}]\nurl = "http://127.0.0.1:4500/mcp"\n`
+const rootOf = ({ id, environment, path }: DiscoveredPlugin) => ({ id, environment, path })
+
+function sourceNameOf({ source, key }: Registration, sources: readonly string[]): string | undefined {
+  if ('plugin' in source) return sources.find((one) => isRoot(one) && idOf(one) === source.plugin.id)
+  return key.environment === null ? 'sharedConfig' : 'executorConfig'
 }
 
-function selectedPlugin(id: string, order: number): RegistrationSource {
-  return { kind: 'selected_plugin', order, plugin: { id, displayName: id, agentPlugin: false } }
+function pluginAt(id: string, environment: string, names: readonly string[]): DiscoveredPlugin {
+  const servers = new Map(names.map((name) => [name, stdioConfig({}, { environmentId: environment })]))
+  return { id, displayName: id, agentPlugin: false, environment, path: `/plugins/${id}`, servers }
+}
+
+function offered(
+  environment: string,
+  plugins: readonly DiscoveredPlugin[],
+  executorServers: ReadonlyMap<string, ServerConfig> = new Map(),
+): EnvironmentCapabilities {
+  return { environment, plugins, executorServers, problems: [] }
 }
 
 function pluginOf({ source }: Registration): string | null {
@@ -256,17 +261,12 @@ function filter(input: Of<'filter'>): unknown {
 }
 
 function executorConfig({ toml, environmentId = 'enva', pluginServers }: Of<'executorConfig'>): unknown {
-  const { servers, skipped, problems } = readExecutorConfig('config.toml', toml)
-  const builder = new CatalogBuilder({ multiEnvironment: true })
-  for (const [order, name] of (pluginServers ?? []).entries())
-    builder.register({
-      key: serverKey(name, environmentId),
-      source: selectedPlugin('rootA', order),
-      config: stdioConfig({}, { environmentId }),
-    })
-  for (const { name, config } of servers)
-    builder.register({ key: serverKey(name, environmentId), source: { kind: 'config' }, config })
-  const catalog = builder.build()
+  const { servers, skipped, problems } = readExecutorConfig([layerOf(toml)], environmentId)
+  const plugins = pluginServers === undefined ? [] : [pluginAt('rootA', environmentId, pluginServers)]
+  const catalog = threadCatalog(
+    { servers: [], environments: [offered(environmentId, plugins, servers)], roots: plugins.map(rootOf) },
+    { multiEnvironment: true },
+  )
   if (pluginServers === undefined) {
     expect(skipped).toEqual(['fresh'])
     return { used: enabledNames(catalog), pluginId: pluginOf(catalog.servers[0] ?? fail('nothing is used')) }
@@ -286,20 +286,19 @@ function pluginPolicy({ toml, roots, installations, tools = [] }: Of<'pluginPoli
   const { plugins: overlays } = parseCodexConfig(toml)
   const places =
     roots ?? (installations ?? []).map((environmentId) => ({ rootId: 'notesplug@demo-market', environmentId }))
-  const perEnvironment = places.map(({ rootId, environmentId }, order) => {
-    const { config } = underPluginOverlay(
-      {
-        key: serverKey('notes', environmentId),
-        source: selectedPlugin(rootId, order),
-        config: stdioConfig({}, { environmentId }),
-      },
-      overlays,
-    )
-    const offered = tools.filter((tool) => isToolEnabled(config, tool))
-    return [
-      environmentId,
-      !config.enabled ? 'disabled' : tools.length === offered.length && !wantsTools(toml) ? 'connected' : offered,
-    ]
+  const plugins = places.map(({ rootId, environmentId }) => pluginAt(rootId, environmentId, ['notes']))
+  const catalog = threadCatalog(
+    {
+      servers: [],
+      environments: plugins.map((plugin) => offered(plugin.environment, [plugin])),
+      roots: roots === undefined ? [] : plugins.map(rootOf),
+      policies: { overlays },
+    },
+    { multiEnvironment: true },
+  )
+  const perEnvironment = catalog.servers.map(({ key, config }) => {
+    const offeredTools = tools.filter((tool) => isToolEnabled(config, tool))
+    return [key.environment, !config.enabled ? 'disabled' : wantsTools(toml) ? offeredTools : 'connected']
   })
   return { perEnvironment: Object.fromEntries(perEnvironment) }
 }

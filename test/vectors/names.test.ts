@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Catalog, CatalogBuilder, usableRoots } from '../../src/catalog/index.js'
+import { type Catalog, threadCatalog, usableRoots } from '../../src/catalog/index.js'
+import type { EnvironmentCapabilities } from '../../src/environments/index.js'
 import { ReeveError, UnsupportedCallError } from '../../src/errors.js'
 import {
   checkServerName,
@@ -116,22 +117,34 @@ function nameCheck(serverName: string): unknown {
 function register(input: Registration, { compatibility }: { readonly compatibility: boolean }): unknown {
   const { multiEnvironment, selectedEnvironments = input.roots.map((root) => root.environmentId) } = input
   const { roots } = usableRoots(input.roots.map(toRoot), selectedEnvironments)
-  const builder = new CatalogBuilder({ multiEnvironment, compatibility })
-  for (const { serverName, state } of input.sharedServers)
-    builder.register({
-      key: serverKey(serverName),
-      source: { kind: 'config' },
-      config: stdioConfig({}, { enabled: state !== 'disabled' }),
-    })
-  for (const [order, { id, environment, serverName }] of roots.entries())
-    builder.register({
-      key: serverKey(serverName, environment),
-      source: { kind: 'selected_plugin', order, plugin: { id, displayName: id, agentPlugin: false } },
-      config: stdioConfig({}, { environmentId: environment }),
-    })
-  const catalog = builder.build()
+  const catalog = threadCatalog(
+    {
+      servers: input.sharedServers.map(({ serverName, state }) => ({
+        name: serverName,
+        config: stdioConfig({}, { enabled: state !== 'disabled' }),
+      })),
+      environments: selectedEnvironments.map((environment) => capabilitiesOf(environment, roots)),
+      roots,
+    },
+    { multiEnvironment, compatibility },
+  )
   const offered = offeredNamespaces(catalog, input)
   return { registered: catalog.servers.map(({ key }) => rowOf(key, catalog, input, offered)) }
+}
+
+/** As if each root held a plugin with its one server. */
+function capabilitiesOf(environment: string, roots: readonly ReturnType<typeof toRoot>[]): EnvironmentCapabilities {
+  const plugins = roots
+    .filter((root) => root.environment === environment)
+    .map(({ id, path, serverName }) => ({
+      id,
+      displayName: id,
+      agentPlugin: false,
+      environment,
+      path,
+      servers: new Map([[serverName, stdioConfig({}, { environmentId: environment })]]),
+    }))
+  return { environment, plugins, executorServers: new Map(), problems: [] }
 }
 
 function toRoot({ rootId, environmentId, path = '/', serverName }: z.infer<typeof Root>) {

@@ -1,4 +1,5 @@
-import { posix, win32 } from 'node:path'
+import { type posix, win32 } from 'node:path'
+import { pathRules, within } from './paths.js'
 
 /**
  * The working directory of a plugin's server, inside the plugin's root (reference: catalog, 7.2). Works on the paths of
@@ -8,17 +9,15 @@ import { posix, win32 } from 'node:path'
  * @returns undefined when it leaves the root. Links are not followed here: the environment has them.
  */
 export function cwdInside(root: string, cwd: string): string | undefined {
-  const style = pathStyle(root)
+  const style = pathRules(root)
   const base = style.normalize(root)
   const path = style.resolve(base, pathOfUri(cwd, style) ?? cwd)
-  const relative = style.relative(base, path)
-  const outside = relative === '..' || relative.startsWith(`..${style.sep}`) || style.isAbsolute(relative)
-  return outside ? undefined : path
+  return within(base, path) ? path : undefined
 }
 
 /** Relative paths joined to the root, others as they are; for plugins of the host. */
 export function cwdJoined(root: string, cwd: string): string {
-  const style = pathStyle(root)
+  const style = pathRules(root)
   return style.isAbsolute(cwd) ? cwd : style.join(root, cwd)
 }
 
@@ -30,10 +29,6 @@ export function rootUri(root: string): string {
 
 function encodePart(part: string): string {
   return encodeURIComponent(part).replaceAll('%3A', ':')
-}
-
-function pathStyle(root: string) {
-  return /^[A-Za-z]:[\\/]|^\\\\/.test(root) ? win32 : posix
 }
 
 function pathOfUri(cwd: string, style: typeof posix): string | undefined {

@@ -101,6 +101,8 @@ describe('a manifest of a plugin', () => {
     ['{\n  "a": }', 'value expected at line 2 column 8'],
     ['', 'at line 1 column 1'],
     ['{"mcpServers": 3}', 'mcpServers is either'],
+    ['{"mcpServers": "../x.json"}', 'must start with `./`'],
+    ['{"mcpServers": "/x.json"}', 'must start with `./`'],
   ])('that is broken says where: %j', (text, message) => {
     expect(() => readPluginManifest('plugin.json', text)).toThrow(message)
   })
@@ -108,15 +110,46 @@ describe('a manifest of a plugin', () => {
 
 describe('the configuration of an executor', () => {
   it('adds HTTP servers, reports stdio servers as skipped, and is one problem when it is broken', () => {
+    const layer = (toml: string) => ({ source: 'user (config.toml)', toml })
     const { servers, skipped } = readExecutorConfig(
-      'f',
-      '[mcp_servers.a]\ncommand = "c"\n[mcp_servers.b]\nurl = "http://h/"\n',
+      [layer('[mcp_servers.a]\ncommand = "c"\n[mcp_servers.b]\nurl = "http://h/"\nrequired = true\n')],
+      'enva',
     )
-    expect(servers.map(({ name }) => name)).toEqual(['b'])
+    expect([...servers]).toMatchObject([['b', { environmentId: 'enva', required: false }]])
     expect(skipped).toEqual(['a'])
-    expect(readExecutorConfig('f', '[x')).toMatchObject({
-      servers: [],
-      problems: [{ code: 'syntax', severity: 'error' }],
-    })
+    const broken = readExecutorConfig([layer('[x'), layer('[mcp_servers.b]\nurl = "http://h/"\n')], 'enva')
+    expect([...broken.servers.keys()]).toEqual(['b'])
+    expect(broken.problems).toHaveLength(1)
+  })
+
+  it('has layers, the strongest last, which are merged member by member', () => {
+    const layers = [
+      {
+        source: 'user',
+        toml: '[mcp_servers.a]\nurl = "http://user/"\nhttp_headers = { A = "1" }\n[mcp_servers.b]\nurl = "http://b/"\n',
+      },
+      { source: 'project', toml: '[mcp_servers.a]\nurl = "http://project/"\n[mcp_servers.b]\nenabled = false\n' },
+    ]
+    const { servers, problems } = readExecutorConfig(layers, 'enva')
+    expect([...servers]).toMatchObject([['a', { transport: { url: 'http://project/', httpHeaders: { A: '1' } } }]])
+    expect(problems).toEqual([])
+  })
+
+  it.each([
+    ['mcp_servers = 3', undefined, 'a map'],
+    ['mcp_servers.a = 3', 'a', 'a map'],
+    ['mcp_servers.a.url = 5', 'a', 'a string'],
+    ['mcp_servers.a.foo = 5', 'a', 'invalid transport'],
+    ['mcp_servers.a = { url = "http://h/", http_headers_helper = "x" }', 'a', 'only supported for local'],
+  ])('that is partly broken names what is: %s', (toml, server, message) => {
+    const { servers, problems } = readExecutorConfig(
+      [
+        { source: 'config.toml', toml },
+        { source: 'other', toml: 'mcp_servers.ok.url = "http://ok/"' },
+      ],
+      'enva',
+    )
+    expect([...servers.keys()]).toEqual(['ok'])
+    expect(problems).toMatchObject([{ ...(server && { server }), message: expect.stringContaining(message) }])
   })
 })

@@ -3,6 +3,7 @@ import { readServer } from '../schema/read-server.js'
 import { fault } from '../schema/shape.js'
 import type { ServerConfig } from '../server.js'
 import { emptyTable, isTable, type Path, type Raw, type RawTable, rawCopy, shortened } from '../source/raw.js'
+import type { ContainedPath } from './contained.js'
 import { cwdInside, cwdJoined, rootUri } from './cwd.js'
 
 /** Where a plugin's files are. */
@@ -18,6 +19,8 @@ export interface PluginServers {
   /** One for each server that is refused; its siblings are in `servers`. */
   readonly errors: ReadonlyMap<string, ConfigError>
   readonly warnings: readonly { readonly server: string; readonly message: string }[]
+  /** What must also hold once links are followed; the reader of the files checks it. */
+  readonly paths: readonly ContainedPath[]
 }
 
 /**
@@ -38,7 +41,15 @@ export function readPluginServers(document: RawTable, place: PluginPlace): Plugi
       errors.set(name, error)
     }
   }
-  return { servers, errors, warnings }
+  return { servers, errors, warnings, paths: place.environmentId === null ? [] : workingFolders(servers, place.root) }
+}
+
+function workingFolders(servers: ReadonlyMap<string, ServerConfig>, root: string): ContainedPath[] {
+  return [...servers].flatMap(([server, { transport }]): ContainedPath[] =>
+    transport.type === 'stdio' && transport.cwd !== undefined
+      ? [{ server, member: 'cwd', path: transport.cwd, within: root, may: 'not be new' }]
+      : [],
+  )
 }
 
 function readPluginServer(
