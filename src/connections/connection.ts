@@ -8,6 +8,7 @@ import { Attribution } from './attribution.js'
 import { Closings } from './closings.js'
 import { EraKnowledge } from './eras/knowledge.js'
 import type { EraMemory } from './eras/memory.js'
+import { withKey } from './error-key.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory } from './inventory.js'
 import { type InventoryPart, type ListingContext, listingFailed } from './inventory-listing.js'
@@ -236,6 +237,14 @@ export class Connection {
     await this.offer.merge('prompts', prompts)
   }
 
+  async #environmentBack(environment: Environment): Promise<void> {
+    try {
+      await environment.info()
+    } catch (error) {
+      throw withKey(error, this.server.key, 'initialize', undefined)
+    }
+  }
+
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
     const logLevel = options.logLevel ?? this.routes.logLevelOf(route)
     return logLevel === undefined ? options : { ...options, logLevel }
@@ -376,6 +385,7 @@ export class Connection {
       capabilities: this.#recipe.profile.capabilities,
       ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
+      away: () => (this.environment?.state.is === 'recovering' ? this.#environmentBack(this.environment) : undefined),
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
       renew: (expired) => lifecycle.renewed(expired),

@@ -14,6 +14,8 @@ export interface OperationHost extends RoundsPorts {
   readonly active: ActiveTime
   /** Whether a lost connection is rebuilt for the operation. */
   readonly rebuilds: boolean
+  /** While the server's environment is on its way back: resolves when it is there, rejects when that takes too long. */
+  away(): Promise<unknown> | undefined
   /** The open session, if there is one. */
   current(): Session | undefined
   /** The open session, made now if need be. */
@@ -77,6 +79,9 @@ async function exchange(
   time: OperationTime,
   caller: Caller | undefined,
 ): Promise<{ readonly session: Session; readonly result: JsonObject }> {
+  const away = host.away()
+  // What is not sent yet does not join what waits for the end of the recovery.
+  if (away !== undefined) await time.within(away)
   const recoveries = new Recoveries(host, method)
   let session = host.current() ?? (await time.within(demanded(host)))
   for (;;) {

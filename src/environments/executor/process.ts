@@ -5,6 +5,7 @@ import {
   ProtocolViolationError,
   ReeveError,
   RpcError,
+  TransportClosedError,
 } from '../../errors.js'
 import { EXEC_LIMITS, EXEC_METHODS, type ExecStartParams } from '../../protocol/index.js'
 import type { EnvironmentProcess, ProcessExit } from '../environment.js'
@@ -118,8 +119,8 @@ export class RemoteProcess implements EnvironmentProcess {
   }
 
   /**
-   * Once, before anything else. Raises `ProcessFailedError`, `EnvironmentError`, `CancelledError`, `TransportClosedError`,
-   * `OperationTimeoutError`, `ProtocolViolationError`; nothing is left of it then once `released` resolves.
+   * Once, before anything else. Raises `ProcessFailedError`, `EnvironmentError`, `CancelledError`, `OperationTimeoutError`,
+   * `ProtocolViolationError`; nothing is left of it then once `released` resolves.
    */
   async start(): Promise<void> {
     const { start, signal, times } = this.#options
@@ -162,6 +163,11 @@ export class RemoteProcess implements EnvironmentProcess {
   }
 
   #startFault(error: unknown): unknown {
+    const { environment } = this.#options.session
+    if (error instanceof TransportClosedError) {
+      const text = `environment '${environment}': the connection was lost while ${this.#options.label} was being started`
+      return new EnvironmentError('environment_lost', environment, text, { place: this.#place, cause: error })
+    }
     if (!(error instanceof RpcError)) return error
     const { argv, cwd } = this.#options.start
     const kind = memberOf(error.rpcData, 'kind')
@@ -171,11 +177,11 @@ export class RemoteProcess implements EnvironmentProcess {
         : kind === 'spawnPermissionDenied'
           ? `'${argv[0]}' may not be run`
           : error.message
-    const text = `environment '${this.#options.session.environment}' cannot start ${this.#options.label}: ${why}`
+    const text = `environment '${environment}' cannot start ${this.#options.label}: ${why}`
     return new ProcessFailedError(text, {
       place: this.#place,
       cause: error,
-      data: { environment: this.#options.session.environment, ...(typeof kind === 'string' && { kind }) },
+      data: { environment, ...(typeof kind === 'string' && { kind }) },
     })
   }
 
