@@ -373,9 +373,13 @@ export class EnvironmentError extends ReeveError {
 
 /** No environment has this id; those that are there are in `data.known`. */
 export class UnknownEnvironmentError extends ReeveError {
-  constructor(id: string, facts: { readonly known?: readonly string[]; readonly what?: string } = {}) {
-    const { known, what = 'environment id' } = facts
-    super('unknown_environment', `unknown ${what} \`${id}\``, { data: { environment: id, ...(known && { known }) } })
+  constructor(
+    id: string,
+    facts: { readonly known?: readonly string[]; readonly what?: string; readonly suggestion?: string } = {},
+  ) {
+    const { what = 'environment id', ...data } = facts
+    const hint = data.suggestion === undefined ? '' : `. Did you mean '${data.suggestion}'?`
+    super('unknown_environment', `unknown ${what} \`${id}\`${hint}`, { data: { environment: id, ...data } })
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EnvironmentConnection } from './environments/settings.js'
 import type { HttpServer, ServerConfig, StdioServer } from './server.js'
 
 /** What stands for a secret, as in the reference's tables. */
@@ -22,6 +23,18 @@ const ONLY_VARIABLES = /^(?:(?:Bearer|Basic|Token) +)?(?:\$\{[A-Za-z_][A-Za-z0-9
 export function maskServer(config: ServerConfig): ServerConfig {
   const { transport } = config
   return { ...config, transport: transport.type === 'stdio' ? maskStdio(transport) : maskHttp(transport) }
+}
+
+/** The same for how an environment is reached: tokens, values of variables, what looks like a secret elsewhere. */
+export function maskConnection(connection: EnvironmentConnection): EnvironmentConnection {
+  if (connection.kind === 'command')
+    return { ...connection, args: maskArguments(connection.args), env: maskValues(connection.env) }
+  const { bearerToken: token } = connection
+  return {
+    ...connection,
+    url: maskUrl(connection.url),
+    ...(token !== undefined && { bearerToken: ONLY_VARIABLES.test(token) ? token : MASK }),
+  }
 }
 
 function maskStdio(server: StdioServer): StdioServer {

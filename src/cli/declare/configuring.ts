@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { declareEnvironments } from './environments.js'
 import type { VerbRunner } from './verb.js'
 
 const SECRETS = ['--show-secrets', 'do not mask values that may be secrets'] as const
@@ -67,6 +68,7 @@ export function declareConfiguring(program: Command, verb: VerbRunner): void {
     .option('--rename', 'take servers whose name is taken under another one')
     .option('--project', 'take servers of project files too')
     .action(verb(() => import('../verbs/import.js')))
+  declareEnvironments(program, verb)
   program
     .command('config')
     .description('check | schema | path | trust [folder]')

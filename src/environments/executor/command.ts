@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { LimitExceededError, ProtocolViolationError, type ReeveError, TransportClosedError } from '../../errors.js'
 import { EXEC_LIMITS, LineSplitter, utf8Text } from '../../protocol/index.js'
 import type { Environment, EnvironmentProcess } from '../environment.js'
@@ -79,7 +80,12 @@ class CommandWire implements Wire {
   async send(text: string): Promise<void> {
     if (Buffer.byteLength(text) > EXEC_LIMITS.message)
       throw new LimitExceededError(`a message to ${this.#place}`, EXEC_LIMITS.message)
-    await this.#process.write(`${text}\n`)
+    try {
+      await this.#process.write(`${text}\n`)
+    } catch (error) {
+      // One that gets nowhere closes its pipes before it ends, and only its end says why.
+      throw (await withinMs(ENDING_MS, this.closed)) ?? error
+    }
   }
 
   pause(): boolean {
@@ -109,6 +115,18 @@ class CommandWire implements Wire {
     this.drop()
   }
 }
+
+/** Undefined when it takes longer. */
+async function withinMs<T>(milliseconds: number, awaited: Promise<T>): Promise<T | undefined> {
+  const timer = new AbortController()
+  const late = pause(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
+  const first = await Promise.race([awaited, late])
+  timer.abort()
+  return first
+}
+
+/** Milliseconds in which a command that takes no more input is about to end. */
+const ENDING_MS = 1000
 
 /** How much of its stderr is kept for the error, in characters. */
 const LAST_WORDS = 1000

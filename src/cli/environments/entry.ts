@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import type { Raw, RawTable } from '../../config/index.js'
+import { UsageError } from '../usage.js'
+import { sshCommand } from './ssh-command.js'
+
+/** What `env add` takes. Times are seconds. */
+export interface EnvironmentAddOptions {
+  readonly url?: string
+  readonly tokenEnv?: string
+  readonly ssh?: string
+  readonly command?: boolean
+  readonly env?: readonly string[]
+  readonly cwd?: string
+  readonly workspace?: string
+  readonly connectTimeout?: string
+  readonly initializeTimeout?: string
+}
+
+/**
+ * The `[[environments]]` entry that a command line asks for, without its id.
+ *
+ * @param words what follows `--`
+ * @param cwd where a relative `--cwd` starts
+ * @throws UsageError for what doesn't go together
+ */
+export function environmentEntry(words: readonly string[], options: EnvironmentAddOptions, cwd: string): RawTable {
+  const members = {
+    ...wayOf(words, options, cwd),
+    connect_timeout_sec: seconds('--connect-timeout', options.connectTimeout),
+    initialize_timeout_sec: seconds('--initialize-timeout', options.initializeTimeout),
+    workspace: options.workspace,
+  }
+  const entry: Record<string, Raw> = Object.create(null)
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) entry[name] = value
+  return entry
+}
+
+type Members = Readonly<Record<string, Raw | undefined>>
+
+function wayOf(words: readonly string[], options: EnvironmentAddOptions, cwd: string): Members {
+  const { url, ssh } = options
+  const ways = [url !== undefined, ssh !== undefined, options.command === true].filter(Boolean).length
+  if (ways > 1) throw new UsageError('an environment has a --url, an --ssh or a --command, not several')
+  if (url !== undefined) {
+    if (words.length > 0) throw new UsageError('--url takes no command')
+    refuse('--url', { '--env': options.env, '--cwd': options.cwd })
+    return { url, auth_bearer_token_env_var: options.tokenEnv }
+  }
+  if (ways === 0 && words.length === 0)
+    throw new UsageError('say how it is reached: --url URL, --ssh [USER@]HOST, or --command -- COMMAND')
+  const way = ssh === undefined ? '--command' : '--ssh'
+  refuse(way, { '--token-env': options.tokenEnv, '--connect-timeout': options.connectTimeout })
+  const [program, ...args] = ssh === undefined ? words : sshCommand(ssh, words)
+  if (program === undefined) throw new UsageError('--command needs the command after --')
+  return {
+    program,
+    args: args.length > 0 ? args : undefined,
+    env: variables(options.env),
+    cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
+  }
+}
+
+function refuse(way: string, foreign: Readonly<Record<string, unknown>>): void {
+  for (const [flag, value] of Object.entries(foreign))
+    if (value !== undefined) throw new UsageError(`${flag} does not go with ${way}`)
+}
+
+/** The text of a value may be a secret: errors show none. */
+function variables(texts: readonly string[] | undefined): RawTable | undefined {
+  if (texts === undefined) return undefined
+  const table: Record<string, string> = Object.create(null)
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? []
+    if (name === undefined || value === undefined) throw new UsageError('--env takes KEY=VALUE')
+    table[name] = value
+  }
+  return table
+}
+
+function seconds(flag: string, text: string | undefined): number | bigint | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,9}(\.\d{1,3})?$/.test(text)) throw new UsageError(`${flag} takes a number of seconds, not '${text}'`)
+  return text.includes('.') ? Number(text) : BigInt(text)
+}
