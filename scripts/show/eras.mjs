@@ -1,5 +1,4 @@
-// Both eras of the protocol, shown from outside: each part prints a heading and what came out. A part that fails says so; the
-// others still run.
+// Both eras of the protocol, shown from outside.
 import { installPeers } from '../install-peers.mjs'
 import { setUp } from '../setup.mjs'
 import { broker } from './eras/broker.mjs'
@@ -8,6 +7,7 @@ import { fidelity } from './eras/fidelity.mjs'
 import { matrix } from './eras/matrix.mjs'
 import { sameNames } from './eras/same-names.mjs'
 import { unbridged } from './eras/unbridged.mjs'
+import { runParts } from './parts/run-parts.mjs'
 
 const PARTS = [
   ['The official conformance suite', conformance],
@@ -22,16 +22,5 @@ const PARTS = [
 export async function show() {
   await setUp({ demo: false })
   await installPeers(['conformance'])
-  const failed = []
-  for (const [title, part] of PARTS) {
-    console.log(`\n## ${title}\n`)
-    try {
-      await part()
-    } catch (error) {
-      failed.push(title)
-      console.log(`FAILED: ${error.message}`)
-    }
-  }
-  console.log(failed.length === 0 ? '\nAll parts came out well.' : `\nFailed: ${failed.join('; ')}`)
-  return failed.length === 0
+  return await runParts(PARTS)
 }

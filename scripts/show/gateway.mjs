@@ -1,4 +1,4 @@
-// The gateway, shown from outside: each part prints a heading and what came out. A part that fails says so; the others still run.
+// The gateway, shown from outside.
 import { installPeers } from '../install-peers.mjs'
 import { setUp } from '../setup.mjs'
 import { benchmark } from './gateway/benchmark.mjs'
@@ -8,6 +8,7 @@ import { inspector } from './gateway/inspector.mjs'
 import { orphans } from './gateway/orphans.mjs'
 import { vectors } from './gateway/vectors.mjs'
 import { verbs } from './gateway/verbs.mjs'
+import { runParts } from './parts/run-parts.mjs'
 
 const PARTS = [
   ['npm start, and the Inspector through HTTP and stdio', inspector],
@@ -24,16 +25,5 @@ const PEERS = ['inspector', 'mcporter', 'mcp-remote', 'codex', 'claude-code', 'g
 export async function show() {
   await setUp()
   await installPeers(PEERS)
-  const failed = []
-  for (const [title, part] of PARTS) {
-    console.log(`\n## ${title}\n`)
-    try {
-      await part()
-    } catch (error) {
-      failed.push(title)
-      console.log(`FAILED: ${error.message}`)
-    }
-  }
-  console.log(failed.length === 0 ? '\nAll parts came out well.' : `\nFailed: ${failed.join('; ')}`)
-  return failed.length === 0
+  return await runParts(PARTS)
 }
