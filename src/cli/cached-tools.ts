@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from '../catalog/index.js'
 import { type LoadedConfig, loadConfig } from '../config/index.js'
 import { cacheIdentity, type Inventory, type InventoryCache, isToolEnabled } from '../connections/index.js'
+import { UnknownServerError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { implementation } from '../protocol/index.js'
 import { openStore } from '../store/index.js'
-import type { ServerSelector } from '../threads/index.js'
+import type { Addressable, ServerSelector } from '../threads/index.js'
 import type { Cli } from './cli.js'
+import { isFeatureOn, mayHaveServers } from './environment-servers.js'
 import { selectKey } from './selection.js'
 import { tellProblems } from './showing/problems.js'
 import { byServerAndName, type ListedTool, showTools } from './showing/tool-list.js'
@@ -15,6 +17,8 @@ export interface CachedTools {
   readonly tools: readonly ListedTool[]
   /** Enabled servers that the cache does not know as they are configured now. */
   readonly missing: readonly ServerKey[]
+  /** Whether selected environments may have servers of their own that are asked for: what these are, only they can say. */
+  readonly mayBeMore: boolean
   readonly config: LoadedConfig
 }
 
@@ -26,8 +30,10 @@ export interface CachedTools {
  */
 export async function cachedTools(cli: Cli, selector: ServerSelector | undefined): Promise<CachedTools> {
   const config = await loadConfig({ home: cli.home, cwd: cli.cwd, env: cli.env, files: cli.configFiles })
-  const multiEnvironment = config.features.get('multi_environment_mcp') ?? false
-  const servers = selected(effectiveServers(configuredCatalog(config, { multiEnvironment })), selector)
+  const multiEnvironment = isFeatureOn(config, 'multi_environment_mcp')
+  const configured = effectiveServers(configuredCatalog(config, { multiEnvironment }))
+  const reachesOut = mayHaveServers(config)
+  const servers = selected(configured, selector, reachesOut)
   const tools: ListedTool[] = []
   const missing: ServerKey[] = []
   using store = openStore(join(cli.home, 'state.sqlite'))
@@ -36,21 +42,30 @@ export async function cachedTools(cli: Cli, selector: ServerSelector | undefined
     if (inventory === undefined) missing.push(server.key)
     else tools.push(...listed(server, inventory))
   }
-  return { tools: tools.sort(byServerAndName), missing, config }
+  const mayBeMore = reachesOut && (selector === undefined || servers.length === 0)
+  return { tools: tools.sort(byServerAndName), missing, mayBeMore, config }
 }
 
-/** A disabled server that is asked for by name stays in: starting it will say why it cannot be used. */
+/**
+ * A disabled server that is asked for by name stays in: starting it will say why it cannot be used. None where only an
+ * environment can have the one that is asked for.
+ */
 function selected(
   servers: readonly EffectiveServer[],
   selector: ServerSelector | undefined,
+  reachesOut: boolean,
 ): readonly EffectiveServer[] {
   if (selector === undefined) return servers.filter(({ config }) => config.enabled)
-  const wanted = selectKey(
-    servers.map(({ key }) => key),
-    selector,
-  )
-  return servers.filter(({ key }) => key === wanted)
+  try {
+    const wanted = selectKey(servers.map(addressable), selector)
+    return servers.filter(({ key }) => key === wanted)
+  } catch (error) {
+    if (reachesOut && error instanceof UnknownServerError) return []
+    throw error
+  }
 }
+
+const addressable = ({ key, config }: EffectiveServer): Addressable => ({ key, runsIn: config.environmentId })
 
 function inventoryOf(server: EffectiveServer, cache: InventoryCache, cli: Cli): Inventory | undefined {
   // What threads of the command line declare: they answer no question of a server.

@@ -18,7 +18,7 @@ export async function coldList(args: readonly string[], world: CliWorld): Promis
   try {
     const cli = createCli(world, wanted.options)
     const cached = await cachedTools(cli, wanted.name === undefined ? undefined : { server: wanted.name })
-    return cached.missing.length === 0 ? showCached(cli, cached) : undefined
+    return cached.missing.length === 0 && !cached.mayBeMore ? showCached(cli, cached) : undefined
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 import { nearest } from '../config/index.js'
 import { UnknownServerError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import { type ServerSelector, selectServer } from '../threads/index.js'
+import { type Addressable, type ServerSelector, selectServer } from '../threads/index.js'
 import { UsageError } from './usage.js'
 
 /** `--env ID`: the environment that contributed the server. */
@@ -25,18 +25,24 @@ export function optionalSelector(name: string | undefined, options: EnvironmentO
  * The registration that a selector means.
  * @throws UnknownServerError with the closest name, AmbiguousServerError with the choices
  */
-export function selectKey(keys: readonly ServerKey[], selector: ServerSelector): ServerKey {
+export function selectKey(servers: readonly Addressable[], selector: ServerSelector): ServerKey {
   try {
-    return selectServer(
-      keys.map((key) => ({ key })),
-      selector,
-    )
+    return selectServer(servers, selector)
   } catch (error) {
-    if (!(error instanceof UnknownServerError) || error.key === undefined) throw error
-    const suggestion = nearest(
-      selector.server,
-      keys.map(({ name }) => name),
+    throw withClosestName(
+      error,
+      servers.map(({ key }) => key),
     )
-    throw suggestion === undefined ? error : new UnknownServerError(error.key, { suggestion })
   }
+}
+
+/** An error about a name that is not there comes with the closest one that is; any other stays as it is. */
+export function withClosestName(error: unknown, keys: readonly ServerKey[]): unknown {
+  if (!(error instanceof UnknownServerError) || error.key === undefined) return error
+  const { name } = error.key
+  const suggestion = nearest(
+    name,
+    keys.map((key) => key.name),
+  )
+  return suggestion === undefined || suggestion === name ? error : new UnknownServerError(error.key, { suggestion })
 }

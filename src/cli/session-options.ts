@@ -1,7 +1,5 @@
 import type { ConfigProblem } from '../config/index.js'
-import type { ServerKey } from '../identity/index.js'
 import type { ThreadOptions } from '../threads/index.js'
-import { selectKey } from './selection.js'
 
 export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'> {
   /** Servers that are started for this alone, whatever the broker runs. */
@@ -11,14 +9,6 @@ export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval
 /** A verb's thread: names as clients of the gateway see them, and tools that are meant for apps too. */
 export function threadOptions({ fresh: _, ...options }: SessionOptions): ThreadOptions {
   return { naming: 'readable', appTools: true, ...options }
-}
-
-/**
- * Told here, an unknown name comes with the closest one.
- * @throws UnknownServerError, AmbiguousServerError
- */
-export function checkSelectors(keys: readonly ServerKey[], { only = [] }: Pick<ThreadOptions, 'only'>): void {
-  for (const selector of only) selectKey(keys, selector)
 }
 
 /** Part of the configuration could not be used; the rest is there. */

@@ -4,7 +4,8 @@ import { openRemoteSession } from './broker/remote-session.js'
 import type { Cli } from './cli.js'
 import { logEvent, openLog } from './log.js'
 import { oneLine } from './printable.js'
-import { checkSelectors, isIncomplete, type SessionOptions, threadOptions } from './session-options.js'
+import { withClosestName } from './selection.js'
+import { isIncomplete, type SessionOptions, threadOptions } from './session-options.js'
 import { tellProblems } from './showing/problems.js'
 
 export interface OpenedRuntime extends AsyncDisposable {
@@ -22,6 +23,32 @@ export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
   return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }
 }
+
+/** Whether something of what a verb about all servers should show could not be found out; its problems are in the log. */
+class Lacks {
+  readonly #options: SessionOptions
+  any = false
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  heard(event: ThreadEvent): void {
+    const { only, onEvent } = this.#options
+    if (only === undefined && event.type === 'problem' && LACKING.has(event.problem.code)) this.any = true
+    onEvent?.(event)
+  }
+}
+
+const LACKING: ReadonlySet<string> = new Set([
+  'environment_unavailable',
+  'discovery_failed',
+  'root_unreadable',
+  'not_a_plugin',
+  'broken_manifest',
+  'invalid_plugin_server',
+  'broken_executor_config',
+])
 
 /** A thread for a verb, wherever it lives. */
 interface OpenedThread extends AsyncDisposable {
@@ -41,10 +68,11 @@ export async function withThread(
   options: SessionOptions,
   use: (thread: ToolThread) => Promise<number>,
 ): Promise<number> {
-  const given = threadOptions(options)
+  const lacks = new Lacks(options)
+  const given = threadOptions({ ...options, onEvent: (event) => lacks.heard(event) })
   await using opened = (options.fresh ? undefined : await inBroker(cli, given)) ?? (await inThisProcess(cli, given))
   const code = await use(opened.thread)
-  return opened.incomplete && code === 0 ? 1 : code
+  return (opened.incomplete || lacks.any) && code === 0 ? 1 : code
 }
 
 async function inBroker(cli: Cli, options: ThreadOptions): Promise<OpenedThread | undefined> {
@@ -60,16 +88,13 @@ async function inThisProcess(cli: Cli, options: ThreadOptions): Promise<OpenedTh
     logEvent(log, event)
     options.onEvent?.(event)
   }
+  const keys = opened.reeve.servers.map(({ key }) => key)
   try {
-    checkSelectors(
-      opened.reeve.servers.map(({ key }) => key),
-      options,
-    )
     const thread = await opened.reeve.startThread({ ...options, onEvent }, cli.signal)
     return { thread, incomplete: opened.incomplete, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
   } catch (error) {
     await opened[Symbol.asyncDispose]()
-    throw error
+    throw withClosestName(error, keys)
   }
 }
 

@@ -4,7 +4,7 @@ import type { ThreadEvent, ThreadOptions, ToolThread } from '../../threads/index
 import type { Cli } from '../cli.js'
 import { logEvent } from '../log.js'
 import { oneLine } from '../printable.js'
-import { checkSelectors } from '../session-options.js'
+import { withClosestName } from '../selection.js'
 import { tellProblems } from '../showing/problems.js'
 import { tryJoin, usesBroker } from './broker-of.js'
 import { lateLog } from './late-log.js'
@@ -28,7 +28,6 @@ export async function openRemoteSession(cli: Cli, options: ThreadOptions): Promi
     options.onEvent?.(event)
   }
   try {
-    checkSelectors(keys, options)
     const thread = await RemoteThread.start(socket, { ...options, onEvent }, cli.signal)
     return {
       thread,
@@ -40,6 +39,6 @@ export async function openRemoteSession(cli: Cli, options: ThreadOptions): Promi
     }
   } catch (error) {
     socket.destroy()
-    throw error
+    throw withClosestName(error, keys)
   }
 }

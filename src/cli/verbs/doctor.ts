@@ -9,6 +9,7 @@ import { programFindings } from '../doctor/program-findings.js'
 import { type ExaminedServer, examineServers } from '../doctor/server-findings.js'
 import { showReport } from '../doctor/show-report.js'
 import { StartupWatch } from '../doctor/startup-watch.js'
+import { mayHaveServers } from '../environment-servers.js'
 import { type EnvironmentOption, optionalSelector, selectKey, selectorOf } from '../selection.js'
 
 export interface DoctorOptions extends EnvironmentOption {
@@ -28,11 +29,11 @@ export async function run(cli: Cli, name: string | undefined, options: DoctorOpt
   return concerned.some(({ severity }) => severity === 'error') ? 1 : 0
 }
 
-/** A name whose entry is broken is known too. */
+/** A name whose entry is broken is known too; and what environments have, they alone know. */
 function requireServer(config: LoadedConfig, name: string, options: EnvironmentOption): void {
-  if (config.problems.some(({ server }) => server === name)) return
-  const keys = config.servers.map((server) => serverKey(server.name))
-  selectKey(keys, selectorOf(name, options))
+  if (mayHaveServers(config) || config.problems.some(({ server }) => server === name)) return
+  const servers = config.servers.map((server) => ({ key: serverKey(server.name), runsIn: server.config.environmentId }))
+  selectKey(servers, selectorOf(name, options))
 }
 
 async function withoutStarting(cli: Cli, config: LoadedConfig): Promise<Finding[]> {

@@ -13,11 +13,16 @@ export interface ToolsOptions extends EnvironmentOption {
   readonly refresh?: boolean
 }
 
-/** Lists tools. A server that was seen before is not started: only those whose entry is new or has changed. */
+/**
+ * Lists tools. A server that was seen before is not started: only those whose entry is new or has changed. Where selected
+ * environments may have servers of their own, these are asked, and all servers with them.
+ */
 export async function run(cli: Cli, name: string | undefined, options: ToolsOptions): Promise<number> {
   const selector = optionalSelector(name, options)
-  if (options.refresh) return showStarted(cli, selector, { fresh: true, ...(selector && { only: [selector] }) }, [])
+  const asked = selector === undefined ? {} : { only: [selector] }
+  if (options.refresh) return showStarted(cli, selector, { fresh: true, ...asked }, [])
   const cached = await cachedTools(cli, selector)
+  if (cached.mayBeMore) return showStarted(cli, selector, asked, [])
   if (cached.missing.length > 0) return showStarted(cli, selector, { only: cached.missing.map(exactly) }, cached.tools)
   return showCached(cli, cached)
 }
