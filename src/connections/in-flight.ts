@@ -21,6 +21,8 @@ const KEPT = 256
 /** The callers' requests that are out on one session. */
 export class InFlight {
   readonly #open = new Map<RequestId, Caller>()
+  /** Subscriptions: what comes of them names them. */
+  readonly #listening = new Map<RequestId, Caller>()
   readonly #over = new Map<RequestId, Caller>()
   readonly #attribution: Attribution
 
@@ -28,13 +30,15 @@ export class InFlight {
     this.#attribution = attribution
   }
 
-  add(id: RequestId, caller: Caller): void {
-    this.#open.set(id, caller)
+  add(id: RequestId, caller: Caller, isListening = false): void {
+    if (isListening) this.#listening.set(id, caller)
+    else this.#open.set(id, caller)
   }
 
   delete(id: RequestId): void {
     const caller = this.#open.get(id)
     this.#open.delete(id)
+    this.#listening.delete(id)
     if (caller === undefined || this.#attribution !== 'stream') return
     this.#over.set(id, caller)
     if (this.#over.size <= KEPT) return
@@ -42,9 +46,17 @@ export class InFlight {
     if (oldest !== undefined) this.#over.delete(oldest)
   }
 
-  callerOf(on: ReceivedOn): Caller | undefined {
-    const { relatedTo } = on
-    if (relatedTo !== undefined) return this.#open.get(relatedTo) ?? this.#over.get(relatedTo)
+  /** By the id of a subscription as the server gives it back: there are some that make a text of a number. */
+  listenerOf(id: RequestId): Caller | undefined {
+    return (
+      this.#listening.get(id) ?? (typeof id === 'string' && id !== '' ? this.#listening.get(Number(id)) : undefined)
+    )
+  }
+
+  callerOf({ relatedTo }: ReceivedOn): Caller | undefined {
+    if (relatedTo !== undefined) {
+      return this.#open.get(relatedTo) ?? this.#listening.get(relatedTo) ?? this.#over.get(relatedTo)
+    }
     if (this.#attribution === 'stream' || this.#open.size !== 1) return undefined
     const [sole] = this.#open.values()
     return sole

@@ -45,6 +45,9 @@ export interface Entered {
   over(givenUp: boolean): void
 }
 
+/** Goes on until somebody ends it, and says itself whose its messages are. */
+const LISTEN = 'subscriptions/listen'
+
 /** Sent beside whatever else is going on: servers ask nothing because of them. */
 const BESIDE: ReadonlySet<string> = new Set([
   'ping',
@@ -92,7 +95,9 @@ export class Placement {
     if (call.signal.aborted) throw abortError(call.signal)
     const seat = this.#seat
     const sender = senderAt(seat, asking)
-    if (BESIDE.has(asking.method) && sender.logLevel === undefined) return entered(seat, undefined)
+    if (asking.method === LISTEN || (BESIDE.has(asking.method) && sender.logLevel === undefined)) {
+      return entered(seat, undefined)
+    }
     const turn = seat.connection.routes.turns.take(sender)
     if (turn === undefined) onWait?.()
     const place = turn === undefined ? await this.#wait(seat, asking, call) : { seat, turn }

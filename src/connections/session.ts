@@ -17,6 +17,7 @@ import { Activity } from './activity.js'
 import { type Agreement, type AgreeOptions, agree } from './eras/agree.js'
 import type { Dialect, ExchangeOptions, OwnFields, SessionRequestOptions } from './eras/dialect.js'
 import { LegacyDialect } from './eras/legacy.js'
+import { subscriptionOf } from './eras/listener.js'
 import { ModernDialect } from './eras/modern.js'
 import { withKey } from './error-key.js'
 import { type Caller, InFlight } from './in-flight.js'
@@ -182,7 +183,7 @@ export class Session {
     let id: RequestId | undefined
     const onId = (given: RequestId) => {
       id = given
-      if (caller !== undefined) this.#inFlight.add(given, caller)
+      if (caller !== undefined) this.#inFlight.add(given, caller, options.aside)
       options.onId?.(given)
     }
     try {
@@ -255,8 +256,10 @@ export class Session {
   }
 
   #attribute(method: string, params: JsonObject | undefined, on: ReceivedOn): ServerMessage {
-    const caller = this.#inFlight.callerOf(on)
-    const isCertain = this.era === 'modern' && on.relatedTo !== undefined && caller !== undefined
+    const subscription = this.era === 'modern' ? subscriptionOf(params) : undefined
+    const related = subscription ?? on.relatedTo
+    const caller = subscription === undefined ? this.#inFlight.callerOf(on) : this.#inFlight.listenerOf(subscription)
+    const isCertain = this.era === 'modern' && related !== undefined && caller !== undefined
     return { method, params, caller, ...(isCertain && { isCertain }) }
   }
 }

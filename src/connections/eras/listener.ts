@@ -105,6 +105,8 @@ export class Listener {
     const tag = subscriptionOf(params)
     const id = tag ?? on.relatedTo
     const stream = [this.#live?.stream, this.#opening].find((candidate) => candidate?.isCalled(id))
+    const isCallers = stream === undefined && message.isCertain === true
+    if (isCallers && tag !== undefined) return { ...message, params: withoutTag(params) }
     if (method === ACKNOWLEDGED) {
       stream?.acknowledged(params)
       return undefined
@@ -242,7 +244,8 @@ function isMethodNotFound(error: unknown): boolean {
   return error instanceof RpcError && error.rpcCode === RPC.methodNotFound
 }
 
-function subscriptionOf(params: JsonObject | undefined): RequestId | undefined {
+/** The id of the `subscriptions/listen` request that a notification belongs to, as the server gives it back. */
+export function subscriptionOf(params: JsonObject | undefined): RequestId | undefined {
   const meta = params?._meta
   const tag =
     typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? meta[MODERN_META.subscriptionId] : undefined

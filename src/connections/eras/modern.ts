@@ -42,6 +42,10 @@ export interface ModernSetting {
   readonly warn: (error: unknown) => void
 }
 
+const LISTEN = 'subscriptions/listen'
+/** It goes on until somebody ends it, and keeps no session open. */
+const AS_STREAM = { aside: true, mayBeEnded: true } as const
+
 /** Notifications of older revisions that this one knows no more. */
 const GONE: ReadonlySet<string> = new Set(['notifications/initialized', 'notifications/roots/list_changed'])
 
@@ -65,7 +69,7 @@ export class ModernDialect implements Dialect {
     this.#listener = new Listener({
       ...setting,
       subscribedUris: () => setting.memory.subscribedUris,
-      open: (params, how) => this.ask('subscriptions/listen', params, { ...how, aside: true, mayBeEnded: true }),
+      open: (params, how) => this.ask(LISTEN, params, { ...how, ...AS_STREAM }),
     })
   }
 
@@ -85,6 +89,7 @@ export class ModernDialect implements Dialect {
     if (method === 'resources/subscribe') return this.#subscribe(params, options)
     const { key, profile } = this.#setting
     const { logLevel, ...rest } = options
+    if (method === LISTEN) return this.ask(LISTEN, params, { ...rest, ...AS_STREAM }, caller)
     try {
       const result = await this.ask(method, params, rest, caller, logLevel)
       checkResultType(result, profile.capabilities, key, method)

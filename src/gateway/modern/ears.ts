@@ -10,6 +10,7 @@ import type { Relay } from '../relay/relay.js'
 import { type CallTracker, relatedTask } from '../tasks/index.js'
 import type { Conducts } from './conduct.js'
 import { PendingCalls } from './pending-calls.js'
+import { TaskStream } from './task-stream.js'
 
 export type ChangedList = Extract<ThreadEvent, { type: 'inventory_changed' }>['what']
 
@@ -69,6 +70,10 @@ export class ModernEars implements ThreadEars {
 
   #notified(notification: FromServer): void {
     const { key, method, origin } = notification
+    if (origin instanceof TaskStream) {
+      origin.heard(method, notification.params ?? {}, this.#relay?.told(notification) ?? {})
+      return
+    }
     if (method === 'notifications/resources/updated') {
       for (const listener of [...this.#listeners]) listener.resourceUpdated(key, notification.params ?? {})
       return

@@ -1,12 +1,14 @@
-import { type ServerKey, sameKey } from '../../identity/index.js'
+import { ReeveError, RpcError } from '../../errors.js'
+import { type ServerKey, ServerKeyMap, sameKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_META } from '../../protocol/index.js'
 import { isObject } from '../relay/params.js'
-import { serverEra } from '../relay/server-era.js'
+import type { OwnedTask, TaskNames } from '../tasks/index.js'
 import type { OwnedUri } from '../uris.js'
 import type { ChangedList, ChangeListener } from './ears.js'
 import { announced, LIST_MEMBERS, type ListenFilter } from './listen-filter.js'
 import type { ModernThread } from './modern-thread.js'
 import type { ModernRequest } from './request.js'
+import { TaskStream } from './task-stream.js'
 
 /** Changes of one list that come together are told together. */
 const TOGETHER_MS = 100
@@ -28,7 +30,8 @@ export class Listening implements ChangeListener {
   readonly #subscriptions: Subscription[] = []
   readonly #tasks = new Set<string>()
   readonly #timers = new Map<ChangedList, NodeJS.Timeout>()
-  #state: { kind: 'opening'; held: { key: ServerKey; params: JsonObject }[] } | { kind: 'open' } | { kind: 'ended' } = {
+  readonly #left = new AbortController()
+  #state: { kind: 'opening'; held: (() => void)[] } | { kind: 'open' } | { kind: 'ended' } = {
     kind: 'opening',
     held: [],
   }
@@ -47,8 +50,7 @@ export class Listening implements ChangeListener {
     const leave = this.#thread.ears.listen(this)
     try {
       for (const list of announced(this.#filter.lists, await this.#thread.capabilities())) this.#lists.add(list)
-      for (const taskId of this.#filter.taskIds) if (this.#isTold(taskId)) this.#tasks.add(taskId)
-      await Promise.all(this.#filter.uris.map((uri) => this.#subscribe(uri)))
+      await Promise.all([...this.#filter.uris.map((uri) => this.#subscribe(uri)), ...this.#followTasks()])
       this.#acknowledge()
       await firstOf(this.#request.signal, shutdown)
       return this.#tagged({})
@@ -68,7 +70,7 @@ export class Listening implements ChangeListener {
   }
 
   resourceUpdated(key: ServerKey, params: JsonObject): void {
-    if (this.#state.kind === 'opening' && this.#state.held.length < HELD) this.#state.held.push({ key, params })
+    this.#hold(() => this.resourceUpdated(key, params))
     if (this.#state.kind !== 'open' || typeof params.uri !== 'string') return
     const { uri } = params
     const ofServer = this.#subscriptions.filter(({ owned }) => sameKey(owned.key, key))
@@ -82,6 +84,7 @@ export class Listening implements ChangeListener {
 
   taskChanged(key: ServerKey, id: string): void {
     const name = this.#thread.relay.tasks.names.nameOf({ key, id })
+    this.#hold(() => this.taskChanged(key, id))
     if (this.#state.kind !== 'open' || !this.#tasks.has(name)) return
     const { relay } = this.#thread
     const state = relay.answer('tasks/get', { taskId: name }, { signal: this.#request.signal })
@@ -92,14 +95,44 @@ export class Listening implements ChangeListener {
     )
   }
 
-  /** Legacy servers tell of their tasks unasked; a modern one can't be asked to here, and its tasks are looked at. */
-  #isTold(taskId: string): boolean {
-    const { relay, thread } = this.#thread
-    try {
-      return serverEra(thread, relay.tasks.names.ownerOf(taskId).key) === 'legacy'
-    } catch {
-      return false
+  /** A modern server said how a task is now, under the names of the client. */
+  #taskTold({ resultType: _, ...task }: JsonObject): void {
+    this.#hold(() => this.#taskTold(task))
+    if (typeof task.taskId === 'string' && this.#tasks.has(task.taskId)) this.#tell('notifications/tasks', task)
+  }
+
+  /** Legacy servers tell of their tasks unasked, modern ones are asked to. A task of nobody here is left out. */
+  #followTasks(): readonly Promise<void>[] {
+    const { names } = this.#thread.relay.tasks
+    const byServer = new ServerKeyMap<string[]>()
+    for (const name of this.#filter.taskIds) {
+      const owned = ownedTask(names, name)
+      if (owned !== undefined) byServer.set(owned.key, [...(byServer.get(owned.key) ?? []), owned.id])
     }
+    return [...byServer].map(async ([key, ids]) => {
+      for (const id of await this.#followed(key, ids)) this.#tasks.add(names.nameOf({ key, id }))
+    })
+  }
+
+  /** Those of a server's tasks that it tells of. */
+  async #followed(key: ServerKey, ids: readonly string[]): Promise<readonly string[]> {
+    const signal = AbortSignal.any([this.#left.signal, this.#request.signal])
+    try {
+      const at = { server: key.name, environment: key.environment }
+      const { client } = await this.#thread.thread.client(at, { signal })
+      if (client.era === 'legacy') return ids
+      const tell = (task: JsonObject) => this.#taskTold(task)
+      return await new TaskStream({ client, ids, signal, tell, missed: (id) => this.taskChanged(key, id) }).open()
+    } catch (error) {
+      // A server that is not there tells of nothing: the acknowledgement says so.
+      if (error instanceof ReeveError) return []
+      throw error
+    }
+  }
+
+  /** What comes before the acknowledgement is told after it. */
+  #hold(tell: () => void): void {
+    if (this.#state.kind === 'opening' && this.#state.held.length < HELD) this.#state.held.push(tell)
   }
 
   /** A resource that can't be subscribed to is left out of what is agreed. */
@@ -125,7 +158,7 @@ export class Listening implements ChangeListener {
       ...(this.#tasks.size > 0 && { taskIds: [...this.#tasks] }),
     }
     this.#tell('notifications/subscriptions/acknowledged', { notifications })
-    for (const { key, params } of held) this.resourceUpdated(key, params)
+    for (const tell of held) tell()
   }
 
   #tell(method: string, params: JsonObject): void {
@@ -140,8 +173,18 @@ export class Listening implements ChangeListener {
 
   #end(): void {
     this.#state = { kind: 'ended' }
+    this.#left.abort()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     for (const { owned } of this.#subscriptions.splice(0)) this.#thread.subscriptions.release(owned)
+  }
+}
+
+function ownedTask(names: TaskNames, name: string): OwnedTask | undefined {
+  try {
+    return names.ownerOf(name)
+  } catch (error) {
+    if (error instanceof RpcError) return undefined
+    throw error
   }
 }
 

@@ -4,4 +4,12 @@ export { LocalTask } from './local-task.js'
 export { ModernClientTasks, requireTasks } from './modern-client-tasks.js'
 export { type OwnedTask, qualifiedTasks, type TaskNames, unchangedTasks } from './names.js'
 export type { CallTracker } from './watched-tasks.js'
-export { CORE_TASKS, mapRelatedTask, relatedTask, TASKS_EXTENSION, tasksFor, withTasksExtension } from './wire.js'
+export {
+  CORE_TASKS,
+  isTerminal,
+  mapRelatedTask,
+  relatedTask,
+  TASKS_EXTENSION,
+  tasksFor,
+  withTasksExtension,
+} from './wire.js'

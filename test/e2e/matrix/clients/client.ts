@@ -45,6 +45,13 @@ export interface Introduction {
   readonly whole: JsonObject
 }
 
+export interface Watched {
+  readonly uris?: readonly string[]
+  readonly lists?: boolean
+  /** New clients only. */
+  readonly taskIds?: readonly string[]
+}
+
 /** One client of either era, with the same verbs. Each result is checked for the form that the era gives it. */
 export interface EraClient extends AsyncDisposable {
   readonly era: Era
@@ -60,8 +67,8 @@ export interface EraClient extends AsyncDisposable {
   /** Answers questions on the way. @throws RefusedError */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>
   start(method: string, params?: JsonObject, options?: RequestOptions): Running
-  /** Hears of changed listings and of these resources until it is disposed of. */
-  watch(wanted: { readonly uris?: readonly string[]; readonly lists?: boolean }): Promise<AsyncDisposable>
+  /** Hears of changed listings, of these resources and tasks until it is disposed of. */
+  watch(wanted: Watched): Promise<AsyncDisposable>
   /** Tells the other side. */
   notify(method: string, params: JsonObject): Promise<void>
   /** The least level of log messages from now on; undefined for none, where the era has such a thing. */

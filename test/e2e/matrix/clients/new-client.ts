@@ -11,6 +11,7 @@ import {
   requireForm,
   type TaskOutcome,
   usualAnswer,
+  type Watched,
 } from './client.js'
 import { Heard } from './heard.js'
 import { Requests, type SentRequest } from './requests.js'
@@ -93,11 +94,12 @@ export class NewClient implements EraClient {
     return this.#wire.send({ jsonrpc: '2.0', method, params })
   }
 
-  async watch({ uris, lists }: { uris?: readonly string[]; lists?: boolean }): Promise<AsyncDisposable> {
+  async watch({ uris, lists, taskIds }: Watched): Promise<AsyncDisposable> {
     const before = this.heard.count
     const notifications = {
       ...(lists && { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }),
       ...(uris && { resourceSubscriptions: [...uris] }),
+      ...(taskIds && { taskIds: [...taskIds] }),
     }
     const { id, unbounded } = this.#send('subscriptions/listen', { notifications }, {})
     this.#subscriptions.add(id)

@@ -12,6 +12,7 @@ import {
   requireForm,
   type TaskOutcome,
   usualAnswer,
+  type Watched,
 } from './client.js'
 import { Heard } from './heard.js'
 import { Requests } from './requests.js'
@@ -78,7 +79,7 @@ export class OldClient implements EraClient {
     return this.#wire.send({ jsonrpc: '2.0', method, params })
   }
 
-  async watch({ uris = [] }: { uris?: readonly string[]; lists?: boolean }): Promise<AsyncDisposable> {
+  async watch({ uris = [] }: Watched): Promise<AsyncDisposable> {
     for (const uri of uris) await this.request('resources/subscribe', { uri })
     return {
       [Symbol.asyncDispose]: async () => {
