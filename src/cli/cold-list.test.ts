@@ -67,6 +67,7 @@ describe('the listing that loads next to nothing', () => {
   it.each([
     [['tools', '--refresh']],
     [['tools', '--env', 'x', 'a']],
+    [['tools', '--env', 'local']],
     [['tools', '--help']],
     [['tools', 'a', 'b']],
     [['tools', '--jsno']],
@@ -76,6 +77,27 @@ describe('the listing that loads next to nothing', () => {
     [['tools', '--', 'a']],
   ])('leaves %j to the whole command line, without a word', async (args) => {
     expect(await list(...args)).toEqual({ code: undefined, stdout: '', stderr: '' })
+  })
+
+  it('answers for a server by the environment that it runs in', async () => {
+    expect((await list('tools', 'b', '--env', 'local')).stdout).toMatch(/^b +of_b/m)
+  })
+
+  it('leaves to it what environments may have, and answers for the servers of the configuration', async () => {
+    const far = '[[environments]]\nid = "far"\nurl = "ws://127.0.0.1:9"\n'
+    const [a, b] = ['[mcp_servers.a]\ncommand = "a"\n', '[mcp_servers.b]\ncommand = "b"\n']
+    writeFileSync(join(home, 'config.toml'), far + a + b)
+    expect((await list('tools', 'a')).stdout).toMatch(/^a +of_a/m)
+    for (const args of [['tools'], ['tools', 'c'], ['tools', 'a', '--env', 'far']]) {
+      expect(await list(...args)).toEqual({ code: undefined, stdout: '', stderr: '' })
+    }
+    writeFileSync(join(home, 'config.toml'), `[features]\nmulti_environment_mcp = false\n${far}${a}${b}`)
+    expect((await list('tools')).stdout).toContain('of_b')
+    writeFileSync(
+      join(home, 'config.toml'),
+      `${a}${b}[[capability_roots]]\nid = "r"\nenvironment = "local"\npath = "/plugins/r"\n`,
+    )
+    expect((await list('tools')).code).toBeUndefined()
   })
 
   it('leaves a server that is new, changed or switched off by name to it', async () => {

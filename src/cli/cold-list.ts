@@ -1,6 +1,8 @@
+import type { ServerSelector } from '../threads/index.js'
 import { cachedTools, showCached } from './cached-tools.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
 import { plainArguments } from './plain-arguments.js'
+import { selectorOf } from './selection.js'
 
 export { reeveHome } from '../config/index.js'
 export { plainStream } from './plain-stream.js'
@@ -17,7 +19,7 @@ export async function coldList(args: readonly string[], world: CliWorld): Promis
   if (wanted === undefined) return undefined
   try {
     const cli = createCli(world, wanted.options)
-    const cached = await cachedTools(cli, wanted.name === undefined ? undefined : { server: wanted.name })
+    const cached = await cachedTools(cli, wanted.selector)
     return cached.missing.length === 0 && !cached.mayBeMore ? showCached(cli, cached) : undefined
   } catch {
     return undefined
@@ -25,13 +27,17 @@ export async function coldList(args: readonly string[], world: CliWorld): Promis
 }
 
 interface PlainListing {
-  readonly name: string | undefined
+  readonly selector: ServerSelector | undefined
   readonly options: GlobalOptions
 }
 
-/** `tools [NAME]`. */
+/** `tools [NAME [--env ID]]`. */
 function plainListing(args: readonly string[]): PlainListing | undefined {
-  const plain = plainArguments(args)
+  const plain = plainArguments(args, ['--env'])
   const [verb, name, ...more] = plain?.words ?? []
-  return plain !== undefined && verb === 'tools' && more.length === 0 ? { name, options: plain.options } : undefined
+  if (plain === undefined || verb !== 'tools' || more.length > 0) return undefined
+  const { options, values } = plain
+  const env = values.get('--env')
+  if (name === undefined) return env === undefined ? { selector: undefined, options } : undefined
+  return { selector: selectorOf(name, env === undefined ? {} : { env }), options }
 }
