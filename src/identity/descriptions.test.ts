@@ -8,8 +8,8 @@ const shared = { namespace: 'mcp__notes', key: serverKey('notes'), multiEnvironm
 describe('namespace descriptions', () => {
   it('are the instructions of a thread-wide server, else a stock line', () => {
     expect(namespaceDescription({ ...shared, instructions: 'Keep notes.' })).toBe('Keep notes.')
-    expect(namespaceDescription(shared)).toBe('Tools in the `mcp__notes` namespace.')
-    expect(namespaceDescription({ ...shared, instructions: ' ' })).toBe('Tools in the `mcp__notes` namespace.')
+    expect(namespaceDescription(shared)).toBe('Tools in the mcp__notes namespace.')
+    expect(namespaceDescription({ ...shared, instructions: ' ' })).toBe('Tools in the mcp__notes namespace.')
   })
 
   it('begin with the environment of a scoped server', () => {

@@ -27,7 +27,7 @@ export function namespaceDescription(facts: NamespaceFacts): string {
     const first = `Runs in environment ${facts.key.environment}.`
     return limitBytes(text === undefined ? first : `${first}\n${text}`)
   }
-  return limitBytes(text ?? `Tools in the \`${facts.namespace}\` namespace.`)
+  return limitBytes(text ?? `Tools in the ${facts.namespace} namespace.`)
 }
 
 function connectorText({ name, description }: { readonly name: string; readonly description?: string }): string {

@@ -20,7 +20,7 @@ describe('what a step offers', () => {
     expect(namespaces.map(({ name, description }) => [name, description])).toEqual([
       ['mcp__4398a80ccd8f__notes', 'Runs in environment enva.\nUse it well.'],
       ['mcp__abf218f60ef8__notes', 'Runs in environment envb.'],
-      ['mcp__notes', 'Tools in the `mcp__notes` namespace.'],
+      ['mcp__notes', 'Tools in the mcp__notes namespace.'],
     ])
     expect(tools.map(({ definition: offered, live }) => [offered === definition, live])).toEqual([
       [true, true],
