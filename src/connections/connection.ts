@@ -76,6 +76,8 @@ export class Connection {
   readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
+  /** What a start changed, until it is ready. */
+  readonly #untold = new Set<InventoryPart>()
   #marking: Promise<boolean> | undefined
 
   constructor(options: ConnectionOptions) {
@@ -220,10 +222,9 @@ export class Connection {
   }
 
   async #publish(started: StartedSession): Promise<() => void> {
-    const changed = await this.offer.publish(started.inventory)
+    for (const part of await this.offer.publish(started.inventory)) this.#untold.add(part)
     return () => {
       for (const warning of started.warnings) this.#warnings.add(warning)
-      for (const what of changed) this.routes.publish({ type: 'inventory', what })
       void this.#takeLate(started)
     }
   }
@@ -325,8 +326,12 @@ export class Connection {
   }
 
   #changed(state: ConnectionState): void {
-    if (state.state === 'ready') this.#attribution.agreed(state.handshake.era)
-    this.routes.publish({ type: 'state', state })
+    const changed = state.state === 'ready' ? [...this.#untold] : []
+    if (state.state === 'ready') {
+      this.#attribution.agreed(state.handshake.era)
+      this.#untold.clear()
+    }
+    this.routes.publish({ type: 'state', state, changed })
     this.#adjust()
   }
 

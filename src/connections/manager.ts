@@ -240,7 +240,7 @@ export class ConnectionManager {
   #heard(view: View, news: ConnectionNews): void {
     if (news.type === 'state') {
       this.#report.changed(view.key, news.state)
-      this.#watch.changed(view)
+      this.#watch.changed(view, news.changed)
     } else {
       this.#emit(eventOf(view.key, news))
     }

@@ -6,7 +6,10 @@ import { offerBasis, type View } from './view.js'
 
 const PARTS = ['tools', 'resources', 'prompts'] as const
 
-/** Tells when a server's offer comes or goes as a whole: a start that fails, a crash that can't be mended, a removal. */
+/**
+ * Tells when a server's offer comes or goes as a whole: a start, one that fails, a crash that can't be mended, a removal.
+ * Each part is told once, whether it came with the whole or differs from before.
+ */
 export class OfferWatch {
   readonly #emit: (event: ConnectionEvent) => void
   readonly #offered = new ServerKeyMap<boolean>()
@@ -24,12 +27,12 @@ export class OfferWatch {
     for (const view of set.views) this.changed(view)
   }
 
-  changed(view: View): void {
+  /** `parts`: those that differ from before, of an offer that was there before. */
+  changed(view: View, parts: readonly InventoryPart[] = []): void {
     const offered = offerBasis(view) !== 'none'
     const before = this.#offered.get(view.key) ?? false
-    if (offered === before) return
     this.#offered.set(view.key, offered)
-    this.#changed(view, partsOf(view))
+    this.#changed(view, offered === before ? parts : partsOf(view))
   }
 
   #changed({ key }: { readonly key: ServerKey }, parts: readonly InventoryPart[]): void {

@@ -12,6 +12,9 @@ const BROKEN: Record<string, Script> = {
 }
 const HANGING: Record<string, Script> = { initialize: () => new Promise(() => {}) }
 
+const PROMPT = { name: 'p' }
+const HELLO = { protocolVersion: '2025-11-25', serverInfo: {}, capabilities: { tools: {}, prompts: {} } }
+
 describe('a replaced set', () => {
   const tools = { ...listing(tool('a'), tool('b')) }
 
@@ -161,6 +164,20 @@ describe('a replaced set', () => {
     expect(await harness.server('s').ask('elicitation/create')).toMatchObject({ result: { asked: 'old call' } })
     over.open()
     await call
+  })
+
+  it('tells each part of what a server offers once, when it starts and when a restart changed it', async () => {
+    const scripts = {
+      s: { ...listing(tool('a')), initialize: () => HELLO, 'prompts/list': () => ({ prompts: [PROMPT] }) },
+    }
+    const harness = await new ManagerHarness({ scripts }).up(stdioServer('s'))
+    expect(harness.inventoryChanges).toEqual(['s tools', 's prompts'])
+    harness.events.length = 0
+    Object.assign(scripts.s, listing(tool('b')))
+    await harness.server('s').crash()
+    await harness.timers.advance(1_000)
+    await settle()
+    expect([harness.countOf('s'), harness.inventoryChanges]).toEqual([2, ['s tools']])
   })
 
   it('tells when what a server offered is gone', async () => {
