@@ -123,10 +123,10 @@ export class TransportClosedError extends ReeveError {
   }
 }
 
-/** No answer inside the operation's time. */
+/** No answer inside the operation's time. The text cuts it to whole seconds, as the reference does. */
 export class OperationTimeoutError extends ReeveError {
   constructor(operation: string, afterMs: number, key?: ErrorKey) {
-    super('timeout', `timed out awaiting ${operation} after ${Math.round(afterMs / 1000)}s`, {
+    super('timeout', `timed out awaiting ${operation} after ${Math.trunc(afterMs / 1000)}s`, {
       ...(key && { key }),
       data: { operation, afterMs },
     })
