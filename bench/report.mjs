@@ -28,7 +28,7 @@ function table(figures, valuesOf) {
   return Object.fromEntries(figures.map((figure) => [figure, spread(valuesOf(figure))]))
 }
 
-function machine() {
+export function machine() {
   const [cpu] = cpus()
   return {
     cpu: cpu?.model.trim() ?? 'unknown',
@@ -76,13 +76,13 @@ export function markdown({ machine: m, quick, rounds, calls, systems }) {
   return [head.join('\n'), grid(absolute), grid(relative)].join('\n\n')
 }
 
-function ranged(value, digits = 0) {
+export function ranged(value, digits = 0) {
   if (value === undefined) return '–'
   const { median, low, high } = value
   return `${median.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`
 }
 
-function grid([head, ...rows]) {
+export function grid([head, ...rows]) {
   const line = (cells) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

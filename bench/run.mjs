@@ -1,4 +1,5 @@
-// npm run bench: the overhead of a gateway, side by side in one run. `--help` lists the options; README.md has figures.
+// npm run bench: the overhead of a gateway, side by side in one run; `npm run bench -- executor` is another comparison.
+// `--help` lists the options; README.md has figures.
 import { installPeers } from '../scripts/install-peers.mjs'
 import { setUp } from '../scripts/setup.mjs'
 import { takeTurn } from './measure.mjs'
@@ -6,18 +7,23 @@ import { readOptions } from './options.mjs'
 import { markdown, summarise } from './report.mjs'
 import { SYSTEM_NAMES, systemOf } from './systems.mjs'
 
-const options = readOptions(process.argv.slice(2))
-const systems = SYSTEM_NAMES.filter((name, index) => index === 0 || options.only.includes(name)).map(systemOf)
+const [which, ...rest] = process.argv.slice(2)
+if (which === 'executor') await (await import('./executor.mjs')).runExecutorBench(rest)
+else await runGatewayBench(process.argv.slice(2))
 
-await setUp({ demo: false })
-await installPeers(systems.flatMap(({ peer }) => peer ?? []))
-const rounds = []
-for (let round = 1; round <= options.rounds; round += 1) rounds.push(await takeRound(round))
-const summary = summarise(systems, rounds, options)
-console.log(options.json ? JSON.stringify(summary, null, 2) : markdown(summary))
+async function runGatewayBench(args) {
+  const options = readOptions(args)
+  const systems = SYSTEM_NAMES.filter((name, index) => index === 0 || options.only.includes(name)).map(systemOf)
+  await setUp({ demo: false })
+  await installPeers(systems.flatMap(({ peer }) => peer ?? []))
+  const rounds = []
+  for (let round = 1; round <= options.rounds; round += 1) rounds.push(await takeRound(round, systems, options))
+  const summary = summarise(systems, rounds, options)
+  console.log(options.json ? JSON.stringify(summary, null, 2) : markdown(summary))
+}
 
 /** Every system has one turn a round, and each round begins with another, so that a busy minute hits all alike. */
-async function takeRound(round) {
+async function takeRound(round, systems, options) {
   const figures = new Map()
   const shift = (round - 1) % systems.length
   for (const system of [...systems.slice(shift), ...systems.slice(0, shift)]) {
