@@ -103,15 +103,18 @@ class WebSocketWire implements Wire {
   readonly closed: Promise<ReeveError | undefined>
   readonly #socket: WebSocket
   readonly #place: string
+  readonly #pongs: boolean
   #fault: ReeveError | undefined
+  /** What came in this turn, and nothing has left since. */
+  #unacknowledged: NodeJS.Immediate | undefined
 
   constructor(socket: WebSocket, place: string, { largest, pongs }: { largest: number; pongs: boolean }) {
     this.#socket = socket
     this.#place = place
+    this.#pongs = pongs
     socket.on('message', (data) => {
-      // A pong acknowledges what came without asking for an answer; a ping would (reference: executor-protocol, 17).
-      if (pongs && socket.readyState === socket.OPEN) socket.pong()
       this.#take(data)
+      this.#acknowledge()
     })
     socket.on('error', (cause) => {
       this.#fault ??=
@@ -129,6 +132,8 @@ class WebSocketWire implements Wire {
     if (size > EXEC_LIMITS.message) {
       return Promise.reject(new LimitExceededError(`a message to ${this.#place}`, EXEC_LIMITS.message))
     }
+    clearImmediate(this.#unacknowledged)
+    this.#unacknowledged = undefined
     return new Promise((resolve, reject) => {
       const done = (cause?: Error | null) =>
         cause
@@ -159,6 +164,19 @@ class WebSocketWire implements Wire {
   async close(): Promise<void> {
     this.drop()
     await this.closed
+  }
+
+  /**
+   * An executor that holds back its next packet until the last one is acknowledged would wait 44 ms for that (reference:
+   * executor-protocol, 17). A pong carries the acknowledgement without asking for an answer, as a ping would; so does
+   * whatever else is sent in this turn. One does for all that came in it.
+   */
+  #acknowledge(): void {
+    if (!this.#pongs) return
+    this.#unacknowledged ??= setImmediate(() => {
+      this.#unacknowledged = undefined
+      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.pong()
+    })
   }
 
   #sendInFrames(bytes: Buffer, done: (cause?: Error | null) => void): void {
