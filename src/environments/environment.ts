@@ -1,6 +1,12 @@
 import type { ReeveError } from '../errors.js'
 import type { EnvironmentId } from '../identity/index.js'
-import type { ExecDirectoryEntry, ExecEnvironmentInfo, ExecMetadata, ExecPathStyle } from '../protocol/index.js'
+import type {
+  ExecDirectoryEntry,
+  ExecEnvironmentInfo,
+  ExecMetadata,
+  ExecMethod,
+  ExecPathStyle,
+} from '../protocol/index.js'
 
 /** A place to run things: the host (`local`), or what an executor gives access to. */
 export interface Environment {
@@ -16,7 +22,18 @@ export interface Environment {
   info(): Promise<ExecEnvironmentInfo>
   /** Whose rules paths, quoting and working directories follow there. As `info`. */
   pathStyle(): Promise<ExecPathStyle>
+  /**
+   * Of executors alone: what the protocol has beside processes, HTTP and files, e.g. `capabilityRoots/discoverV1`. Newer
+   * methods only where `info` has their flag. The answer may be anything. Raises `RpcError`, and what `files` raises.
+   */
+  ask?(method: ExecMethod, params: unknown, options?: AskOptions): Promise<unknown>
   close(): Promise<void>
+}
+
+export interface AskOptions {
+  /** Milliseconds; 30,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
 }
 
 /** What is known of an environment; the host is always ready. Times are milliseconds since 1970. */
@@ -40,6 +57,8 @@ export interface EnvironmentFiles {
   readDirectory(path: string, signal?: AbortSignal): Promise<readonly ExecDirectoryEntry[]>
   /** Where the path leads once every link is followed. */
   canonicalize(path: string, signal?: AbortSignal): Promise<string>
+  /** With the folders above it; one that is there already is fine. */
+  createDirectory?(path: string, signal?: AbortSignal): Promise<void>
 }
 
 export interface SpawnRequest {

@@ -1,3 +1,4 @@
+export { CapabilityFinder } from './capabilities/finder.js'
 export type * from './capabilities/types.js'
 export type * from './environment.js'
 export * from './executor/index.js'

@@ -1,4 +1,4 @@
-import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { CancelledError, InvalidArgumentsError, LimitExceededError, RpcError } from '../errors.js'
 import { EXEC_CODES, EXEC_LIMITS, type ExecDirectoryEntry, type ExecMetadata } from '../protocol/index.js'
@@ -42,6 +42,10 @@ export const localFiles: EnvironmentFiles = {
 
   async canonicalize(path, signal) {
     return withFaults(path, signal, () => realpath(path))
+  },
+
+  async createDirectory(path, signal) {
+    await withFaults(path, signal, () => mkdir(path, { recursive: true }))
   },
 }
 

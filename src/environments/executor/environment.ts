@@ -1,7 +1,20 @@
 import { CancelledError, ClosedError } from '../../errors.js'
 import type { EnvironmentId } from '../../identity/index.js'
-import { EXEC_LIMITS, type ExecEnvironmentInfo, type ExecPathStyle, execPathStyle } from '../../protocol/index.js'
-import type { Environment, EnvironmentProcess, EnvironmentState, HttpClient, SpawnRequest } from '../environment.js'
+import {
+  EXEC_LIMITS,
+  type ExecEnvironmentInfo,
+  type ExecMethod,
+  type ExecPathStyle,
+  execPathStyle,
+} from '../../protocol/index.js'
+import type {
+  AskOptions,
+  Environment,
+  EnvironmentProcess,
+  EnvironmentState,
+  HttpClient,
+  SpawnRequest,
+} from '../environment.js'
 import { RemoteFiles } from './files.js'
 import { RemoteHttp } from './http.js'
 import type { CallOptions } from './link.js'
@@ -72,6 +85,11 @@ export class ExecutorEnvironment implements Environment {
     })
     this.http = new RemoteHttp(this.#pool, () => this.info())
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
+  }
+
+  ask(method: ExecMethod, params: unknown, options: AskOptions = {}): Promise<unknown> {
+    const { timeoutMs = EXEC_LIMITS.infoMs, signal } = options
+    return this.#pool.use((link) => link.call(method, params, { timeoutMs, ...(signal && { signal }) }), signal)
   }
 
   get state(): EnvironmentState {

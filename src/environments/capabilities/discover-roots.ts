@@ -1,0 +1,80 @@
+import { ProtocolViolationError, RpcError } from '../../errors.js'
+import { EXEC_METHODS, fileUriOf } from '../../protocol/index.js'
+import type { Environment } from '../environment.js'
+import { type RootAnswer, rootAnswersOf } from './answers.js'
+import { discoverRoot, type RootDiscovery, unreadableRoot } from './discover-root.js'
+import type { CapabilityRoot, DiscoveryProblem } from './types.js'
+
+export interface DiscoverRootsOptions {
+  /** Ask the executor for all of them at once, where it can. */
+  readonly inOneRequest?: boolean
+  readonly signal?: AbortSignal
+  /** Told of each root as soon as it is read: another may hang. */
+  readonly onread: (root: CapabilityRoot, found: RootDiscovery) => void
+  readonly onproblem: (problem: DiscoveryProblem) => void
+}
+
+/**
+ * Reads several roots of one environment, all at the same time, with the same outcome either way: in one request to the
+ * executor what that answers is checked as if it had been read; what it does not answer is read. Raises what `discoverRoot`
+ * raises, after every other root was read.
+ */
+export async function discoverRoots(
+  environment: Environment,
+  roots: readonly CapabilityRoot[],
+  { inOneRequest = false, signal, onread, onproblem }: DiscoverRootsOptions,
+): Promise<void> {
+  const answers = inOneRequest
+    ? await askedFor(environment, roots, signal, onproblem)
+    : new Map<CapabilityRoot, RootAnswer>()
+  const reading = roots.map(async (root) => {
+    const answer = answers.get(root)
+    if (answer?.is === 'unreadable') return onread(root, unreadableRoot(root, answer.message))
+    const prefetched = answer?.files
+    onread(
+      root,
+      await discoverRoot(environment, root, { ...(signal && { signal }), ...(prefetched && { prefetched }) }),
+    )
+  })
+  const ended = await Promise.allSettled(reading)
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+}
+
+/** The reference names this flag for the method; executors without it are read file by file. */
+const FLAG = 'capabilityDiscoverySandbox'
+/** Of one request (seen). */
+const MOST_ROOTS = 128
+
+async function askedFor(
+  environment: Environment,
+  roots: readonly CapabilityRoot[],
+  signal: AbortSignal | undefined,
+  onproblem: (problem: DiscoveryProblem) => void,
+): Promise<ReadonlyMap<CapabilityRoot, RootAnswer>> {
+  const answers = new Map<CapabilityRoot, RootAnswer>()
+  const info = await environment.info()
+  if (environment.ask === undefined || info.capabilities?.[FLAG] !== true) return answers
+  const style = await environment.pathStyle()
+  const askable = roots.flatMap((root) => {
+    const uri = fileUriOf(root.path, style)
+    return uri === undefined ? [] : [{ root, uri }]
+  })
+  try {
+    for (let at = 0; at < askable.length; at += MOST_ROOTS) {
+      const part = askable.slice(at, at + MOST_ROOTS)
+      const params = { roots: part.map(({ root: { id }, uri }) => ({ id, path: uri, sandbox: null })) }
+      const answer = await environment.ask(EXEC_METHODS.discoverV1, params, { ...(signal && { signal }) })
+      const ids = part.map(({ root }) => root.id)
+      for (const [index, one] of rootAnswersOf(answer, ids, style).entries()) {
+        const asked = part[index]
+        if (asked !== undefined) answers.set(asked.root, one)
+      }
+    }
+    return answers
+  } catch (error) {
+    if (!(error instanceof RpcError || error instanceof ProtocolViolationError)) throw error
+    const message = `the plugins were read file by file: ${error.message}`
+    onproblem(Object.freeze({ code: 'discovery_failed', environment: environment.id, message }))
+    return new Map()
+  }
+}
