@@ -4,7 +4,9 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Debian package → the program that it brings. */
-const PROGRAMS = { chromium: 'chromium', bubblewrap: 'bwrap' }
+const PROGRAMS = { chromium: 'chromium', bubblewrap: 'bwrap', 'openssh-server': 'sshd', 'openssh-client': 'ssh' }
+/** Where daemons are, which only root has on its path. */
+const DAEMONS = ['/usr/sbin', '/usr/local/sbin']
 const TIMEOUT_MS = 4 * 60_000
 
 export function installSystemPackages(names, say = (line) => console.error(line)) {
@@ -36,7 +38,7 @@ function apt(...args) {
 }
 
 function onPath(program) {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+  return [...(process.env.PATH ?? '').split(delimiter), ...DAEMONS].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
       return true

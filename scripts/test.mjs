@@ -14,7 +14,7 @@ const vitest = join('node_modules', 'vitest', 'vitest.mjs')
 const SET_UP = ['set-up']
 const BUILT = ['set-up', 'build']
 
-await installSystemPackages(['chromium', 'bubblewrap'])
+await installSystemPackages(['chromium', 'bubblewrap', 'openssh-server', 'openssh-client'])
 close(
   await runStages(
     [
