@@ -42,7 +42,11 @@ export class ResourceClient {
     limits: RequestLimits,
   ): Promise<ListPage> {
     const params: JsonObject = cursor === undefined ? {} : { cursor }
-    return this.#ask({ method: list.method, key }, params, limits, (result) => pageOf(key, list, result))
+    return this.#ask({ method: list.method, key }, params, limits, (result) => {
+      const page = pageOf(key, list, result)
+      refuseUnwritable(page.items, key, list.method)
+      return page
+    })
   }
 
   /** @throws ResourceFunctionError */
@@ -67,6 +71,7 @@ export class ResourceClient {
       if (client === undefined) throw error ?? new NotConnectedError(key)
       if (!hasCapability(client, kind.capability)) return undefined
       const page = await allPages(key, client, kind.list, requestOptions(limits))
+      refuseUnwritable(page.items, key, method)
       this.#host.leftOut.isWell(key, method)
       return { key, ...page }
     } catch (cause) {
@@ -113,6 +118,18 @@ function ignore(): void {
 }
 
 function contentsOf(key: ServerKey, { contents }: JsonObject): readonly JsonValue[] {
-  if (Array.isArray(contents)) return contents
-  throw new ProtocolViolationError("resources/read answered without 'contents'", { key, place: 'resources/read' })
+  const place = 'resources/read'
+  if (!Array.isArray(contents)) throw new ProtocolViolationError(`${place} answered without 'contents'`, { key, place })
+  refuseUnwritable(contents, key, place)
+  return contents
+}
+
+/** What is nested without end can be read, but not written again. */
+function refuseUnwritable(answer: readonly JsonValue[], key: ServerKey, place: string): void {
+  try {
+    JSON.stringify(answer)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new ProtocolViolationError(`${place} answered with what is nested too deep`, { key, place, cause })
+  }
 }

@@ -238,6 +238,27 @@ describe('resource functions', () => {
     expect(await read('wrong')).toMatchObject({ error: { code: 'protocol_violation' }, item: { status: 'failed' } })
   })
 
+  it('refuse what is nested without end, and leave only its server out', async () => {
+    const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
+    const answer = { resources: [{ uri: 'x', name: 'x', deep }] }
+    await using world = new FunctionWorld([
+      { name: 'bad', script: { 'resources/list': ({ _meta }) => (_meta ? answer : { resources: [] }) } },
+      { name: 'good', script: { 'resources/list': () => ({ resources: [{ uri: 'y', name: 'y' }] }) } },
+      { name: 'worse', script: { 'resources/read': () => ({ contents: [deep] }) } },
+    ])
+    const functions = await world.functions(['local'])
+    expect((await functions.call('list_mcp_resources', {})).output).toBe(
+      '{"resources":[{"server":"good","uri":"y","name":"y"}]}',
+    )
+    expect(world.told).toMatchObject([{ key: serverKey('bad'), code: 'protocol_violation' }])
+    for (const [name, args] of [
+      ['list_mcp_resources', { server: 'bad' }],
+      ['read_mcp_resource', { server: 'worse', uri: 'x' }],
+    ] as const) {
+      expect(await functions.call(name, args)).toMatchObject({ error: { code: 'protocol_violation' } })
+    }
+  })
+
   it('refuse an answer that is larger than any message of a server may be', async () => {
     const half = 'x'.repeat(9 * 1024 * 1024)
     const big = {

@@ -1,5 +1,5 @@
 import type { CapturedServer } from '../../connections/index.js'
-import { LimitExceededError, ResourceFunctionError, UnsupportedCallError } from '../../errors.js'
+import { ReeveError, ResourceFunctionError, UnsupportedCallError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonValue } from '../../protocol/index.js'
 import { type ListKind, RESOURCES, TEMPLATES } from '../listing.js'
@@ -116,7 +116,7 @@ export class ResourceFunctions {
       try {
         return { output: await send(limits), item: { ...about, status: 'completed' } }
       } catch (error) {
-        if (!(error instanceof ResourceFunctionError) && !(error instanceof LimitExceededError)) throw error
+        if (limits.signal?.aborted === true || !(error instanceof ReeveError)) throw error
         return { output: error.message, error, item: { ...about, status: 'failed' } }
       }
     }
