@@ -5,7 +5,8 @@ const USAGE = `npm run bench -- [--quick] [--json] [--rounds N] [--only NAME,NAM
   --quick        fewer calls and rounds: shapes, not figures
   --json         the result as JSON on stdout instead of a table
   --rounds N     how often each system has its turn (7, quick: 3)
-  --only A,B     of: ${SYSTEM_NAMES.join(', ')}; the first system is always measured, as the ratios refer to it`
+  --only A,B     of: ${SYSTEM_NAMES.join(', ')}; the first system is always measured, as the ratios refer to it
+npm run bench -- executor [--help]: what an executor adds to one MCP call`
 
 /** @returns {{ json: boolean, quick: boolean, rounds: number, only: readonly string[], calls: object }} */
 export function readOptions(args) {
