@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -197,5 +197,65 @@ describe('reeve env check', () => {
     await reeve('env', 'add', 'devbox', '--url', 'ws://h')
     const unknown = await reeve('env', 'check', 'devbx')
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Did you mean 'devbox'?") })
+  })
+})
+
+describe('reeve doctor', () => {
+  const findings = async (...args: string[]) => {
+    const report = (await reeve('doctor', '--json', ...args)).json()
+    return report.findings.map((one: { code: string; place: string; mend?: string }) => one)
+  }
+
+  it('names environments that nobody configured, and tokens that are not set', async () => {
+    chmodSync(home, 0o700)
+    const config = join(home, 'config.toml')
+    write(
+      'config.toml',
+      '[mcp_servers.s]\nurl = "http://h"\nenvironment_id = "devbx"\n[mcp_servers.off]\nurl = "http://h"\nenvironment_id = "z"\nenabled = false\n[[capability_roots]]\nid = "r"\nenvironment = "gone"\npath = "/r"\n[[environments]]\nid = "devbox"\nurl = "wss://h"\nauth_bearer_token_env_var = "NO_SUCH"\n',
+    )
+    const found = await findings('--no-start')
+    expect(found).toMatchObject([
+      {
+        code: 'unknown_environment',
+        place: `${config}:1 mcp_servers.s.environment_id`,
+        mend: expect.stringContaining('devbox'),
+      },
+      { code: 'unknown_environment', severity: 'warning', place: `${config}:8 capability_roots \`r\`` },
+      { code: 'token_unset', place: `${config}:12 environments \`devbox\`` },
+    ])
+  })
+
+  it('connects to what is configured, and says how to mend what cannot be used', async () => {
+    chmodSync(home, 0o700)
+    await reeve('env', 'add', 'up', '--url', await executor())
+    await reeve('env', 'add', 'shut', '--url', await executor('s3cret-token'))
+    await reeve('env', 'add', 'down', '--url', 'ws://127.0.0.1:1')
+    const found = await findings()
+    expect(found).toMatchObject([
+      { code: 'environment_unauthorized', mend: expect.stringContaining('--token-env') },
+      { code: 'environment_unreachable', mend: expect.stringContaining('reeve executor --listen') },
+    ])
+  })
+
+  it('warns of a token that others may read', async () => {
+    chmodSync(home, 0o700)
+    write('environments.toml', '[[environments]]\nid = "a"\nurl = "wss://h"\nauth_bearer_token = "s3cret"\n')
+    chmodSync(join(home, 'environments.toml'), 0o644)
+    expect(await findings('--no-start')).toMatchObject([
+      { code: 'file_readable', mend: expect.stringContaining('chmod') },
+    ])
+  })
+})
+
+describe('reeve status', () => {
+  it('shows where a server runs when that is not here', async () => {
+    await reeve('env', 'add', 'far', '--url', await executor())
+    const echo = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'stdio', 'echo.mjs')
+    write(
+      'config.toml',
+      `[mcp_servers.notes]\ncommand = "${process.execPath}"\nargs = ["${echo}"]\nenvironment_id = "far"\ncwd = "/"\n`,
+    )
+    const { code, stdout } = await reeve('status')
+    expect([code, stdout]).toMatchObject([0, expect.stringMatching(/RUNS IN[\s\S]*notes +far +✓ connected/)])
   })
 })

@@ -2,6 +2,7 @@ import { type LoadedConfig, loadConfig } from '../../config/index.js'
 import { serverKey } from '../../identity/index.js'
 import type { Cli } from '../cli.js'
 import { configurationFindings } from '../doctor/configuration-findings.js'
+import { connectionFindings, environmentFindings } from '../doctor/environment-findings.js'
 import type { Finding } from '../doctor/finding.js'
 import { homeFindings } from '../doctor/home-findings.js'
 import { orphanFindings } from '../doctor/orphan-findings.js'
@@ -37,11 +38,12 @@ function requireServer(config: LoadedConfig, name: string, options: EnvironmentO
 }
 
 async function withoutStarting(cli: Cli, config: LoadedConfig): Promise<Finding[]> {
-  const [home, programs] = await Promise.all([
+  const [home, programs, environments] = await Promise.all([
     homeFindings(cli.home),
     programFindings(config.servers, cli.env, cli.cwd),
+    environmentFindings(config, cli.env),
   ])
-  return [...configurationFindings(config), ...home, ...programs]
+  return [...configurationFindings(config), ...home, ...programs, ...environments]
 }
 
 async function byStarting(
@@ -62,14 +64,23 @@ async function byStarting(
     onEvent: watch.onEvent,
     enforceRequired: false,
   })
-  await thread.step({ wait: 'all', signal: cli.signal })
+  const connecting = connectionFindings(cli, config, environmentsOf(config, name))
+  const [environments] = await Promise.all([connecting, thread.step({ wait: 'all', signal: cli.signal })])
   const servers = await examineServers(thread, watch, config.servers, cli.signal)
   cli.err.clear()
-  return { servers, findings: [...orphans, ...watch.findings()] }
+  return { servers, findings: [...orphans, ...environments, ...watch.findings()] }
 }
 
-/** A program that is missing is found twice: by looking and by starting. The first says where. */
-function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
-  const missing = new Set(findings.filter(({ code }) => code === 'program_missing').map(({ key }) => key?.name))
-  return findings.filter(({ code, key }) => code !== 'startup_failed' || !missing.has(key?.name))
+/** All of them, or that of the one server: what it has from elsewhere is told by its own startup. */
+function environmentsOf({ environments, servers }: LoadedConfig, name: string | undefined): readonly string[] {
+  if (name === undefined) return environments.entries.map(({ id }) => id)
+  return servers.filter((server) => server.name === name).map(({ config }) => config.environmentId)
 }
+
+/** What stops a startup is found twice: by looking and by starting. The first says where. */
+function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
+  const stopped = new Set(findings.filter(({ code }) => STOPPERS.includes(code)).map(({ key }) => key?.name))
+  return findings.filter(({ code, key }) => code !== 'startup_failed' || !stopped.has(key?.name))
+}
+
+const STOPPERS: readonly string[] = ['program_missing', 'unknown_environment']

@@ -4,6 +4,7 @@ import { type EnvironmentOption, optionalSelector } from '../selection.js'
 import { withThread } from '../session.js'
 import { keyColumns, keyMembers } from '../showing/server-names.js'
 import type { Style } from '../style.js'
+import type { Column } from '../table.js'
 
 /** Starts the servers and prints what became of each; 1 when one that is enabled did not come up. */
 export async function run(cli: Cli, name: string | undefined, options: EnvironmentOption): Promise<number> {
@@ -25,12 +26,19 @@ function showRows(cli: Cli, rows: readonly ServerStatus[]): void {
   if (rows.length === 0) cli.err.line("no servers are configured: see 'reeve add --help'")
   cli.out.table(rows, [
     ...keyColumns(rows),
+    ...placeColumns(rows),
     { title: 'STATUS', value: ({ status }) => `${MARKS[status]} ${WORDS[status]}`, paint: paintStatus(cli.style) },
     { title: 'TRANSPORT', value: ({ transport }) => transport },
     { title: 'TOOLS', value: ({ tools }) => tools?.toString(), align: 'right' },
     { title: 'VERSION', value: versionOf },
     { title: 'NOTE', value: ({ error }) => error?.message },
   ])
+}
+
+/** Where each runs, or is reached from, where that is not always here. */
+function placeColumns(rows: readonly ServerStatus[]): Column<ServerStatus>[] {
+  const elsewhere = rows.some(({ key, executionEnvironment: id }) => id !== 'local' && id !== key.environment)
+  return elsewhere ? [{ title: 'RUNS IN', value: ({ executionEnvironment }) => executionEnvironment }] : []
 }
 
 const MARKS: Readonly<Record<ConnectionStatus, string>> = {
