@@ -44,6 +44,11 @@ export interface FrontOptions {
    * root; undefined where none is known. Default: what the thread has selected there.
    */
   readonly workspaceOf?: (environment: string) => string | undefined
+  /**
+   * Where what makes a `requestState` good beyond this process is kept, usually `$REEVE_HOME/run`. Absent: it is good as
+   * long as the process lives.
+   */
+  readonly stateFolder?: string
   /** Every client gets servers of its own. Default false: equal clients of one principal share them. */
   readonly isolate?: boolean
   /** For whom the client speaks. Default: the local user. */

@@ -102,6 +102,7 @@ function gatewayOptions(reeve: Reeve, log: Log, shown: ShownRuntime): Gateway {
   return {
     ...shown.front,
     version: packageVersion(),
+    stateFolder: join(reeve.home, 'run'),
     signals: [],
     onWarning: (warning) => log.warn({}, warning.message),
     startThread: (given) =>

@@ -12,6 +12,7 @@ import {
   type StateBinding,
   type StateContent,
 } from './request-state.js'
+import { keptInMemory, type StateKeeping } from './state-keeping.js'
 import { pagesToVisit, requireVisits } from './url-pages.js'
 import { type Claim, UsedStates } from './used-states.js'
 import type { WaitingClient } from './waiting-client.js'
@@ -21,6 +22,8 @@ export interface BridgeOptions extends HeldLimits {
   readonly ttlMs: number
   /** Default: the system's clock, in milliseconds. */
   readonly now?: () => number
+  /** Default: states end with this process. */
+  readonly keeping?: StateKeeping
 }
 
 /** One request of a modern client that a server may answer with questions. */
@@ -46,8 +49,9 @@ export class Bridge {
   readonly #ttlMs: number
 
   constructor(options: BridgeOptions) {
-    this.#states = new RequestStates(options.ttlMs, options.now)
-    this.#used = new UsedStates(options.now)
+    const { now = Date.now, keeping = keptInMemory() } = options
+    this.#states = new RequestStates(options.ttlMs, now, () => keeping.key())
+    this.#used = new UsedStates(now, undefined, keeping)
     this.#held = new HeldCalls(options)
     this.#ttlMs = options.ttlMs
   }

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { RequestStates, requestDigest } from './request-state.js'
 import { UsedStates } from './used-states.js'
 
+const key = Buffer.alloc(32, 7)
+const KEY = () => key
 const binding = { principal: 'ada', method: 'tools/call', digest: requestDigest({ name: 'x' }) }
 
 describe('a request state', () => {
   it('gives back what was put into it, to whom and for what it was made', () => {
-    const states = new RequestStates(1000, () => 5)
+    const states = new RequestStates(1000, () => 5, KEY)
     const { text, opened } = states.seal(binding, { kind: 'server', state: 'opaque \u{1f600}' })
     expect(text).toMatch(/^reeve1\.[A-Za-z0-9_-]+$/)
     expect(text).not.toContain('opaque')
@@ -19,7 +21,7 @@ describe('a request state', () => {
 
   it('ends with its time', () => {
     let now = 0
-    const states = new RequestStates(1000, () => now)
+    const states = new RequestStates(1000, () => now, KEY)
     const { text } = states.seal(binding, { kind: 'held' })
     now = 999
     expect(states.open(text, binding)).toHaveProperty('id')
@@ -28,7 +30,7 @@ describe('a request state', () => {
   })
 
   it('is worth nothing after any change, and nothing elsewhere', () => {
-    const states = new RequestStates(1000, () => 0)
+    const states = new RequestStates(1000, () => 0, KEY)
     const { text } = states.seal(binding, { kind: 'held' })
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.string({ minLength: 1, maxLength: 3 }), (at, put) => {
@@ -38,7 +40,13 @@ describe('a request state', () => {
       }),
     )
     fc.assert(fc.property(fc.string(), (any) => states.open(any, binding) === 'invalid'))
-    expect(new RequestStates(1000, () => 0).open(text, binding)).toBe('invalid')
+    const other = new RequestStates(
+      1000,
+      () => 0,
+      () => Buffer.alloc(32, 8),
+    )
+    expect(other.open(text, binding)).toBe('invalid')
+    expect(new RequestStates(1000, () => 0, KEY).open(text, binding)).toHaveProperty('id')
   })
 })
 

@@ -38,17 +38,19 @@ export function requestDigest(salient: Parameters<typeof canonicalText>[0]): str
 }
 
 /**
- * Makes and reads `requestState`: encrypted and authenticated (AES-256-GCM) under a key of this process, bound to the
+ * Makes and reads `requestState`: encrypted and authenticated (AES-256-GCM) under a key of this gateway, bound to the
  * principal and the request, with an expiry (specification 2026-07-28, multi round-trip requests, server requirements).
  */
 export class RequestStates {
-  readonly #key = randomBytes(32)
+  readonly #key: () => Buffer
   readonly #ttlMs: number
   readonly #now: () => number
 
-  constructor(ttlMs: number, now: () => number = Date.now) {
+  /** `key`: 32 bytes. */
+  constructor(ttlMs: number, now: () => number, key: () => Buffer) {
     this.#ttlMs = ttlMs
     this.#now = now
+    this.#key = key
   }
 
   seal(binding: StateBinding, content: StateContent): { readonly text: string; readonly opened: OpenedState } {
@@ -56,7 +58,7 @@ export class RequestStates {
     const opened = { id: randomBytes(16).toString('base64url'), issuedAt, expiresAt: issuedAt + this.#ttlMs, content }
     const sealed: Sealed = { ...opened, binding }
     const iv = randomBytes(IV_BYTES)
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(PURPOSE)
+    const cipher = createCipheriv('aes-256-gcm', this.#key(), iv).setAAD(PURPOSE)
     const body = Buffer.concat([cipher.update(JSON.stringify(sealed), 'utf8'), cipher.final()])
     return { text: PREFIX + Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url'), opened }
   }
@@ -75,7 +77,7 @@ export class RequestStates {
     const bytes = Buffer.from(encoded, 'base64url')
     // Decoding is lenient: without this, a changed text could still be the same state.
     if (bytes.length <= IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== encoded) return undefined
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV_BYTES))
+    const decipher = createDecipheriv('aes-256-gcm', this.#key(), bytes.subarray(0, IV_BYTES))
       .setAAD(PURPOSE)
       .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
     try {

@@ -1,4 +1,5 @@
 import type { OpenedState } from './request-state.js'
+import { keptInMemory, type StateKeeping } from './state-keeping.js'
 
 /** A state while the request that brought it is being answered. */
 export interface Claim {
@@ -15,18 +16,23 @@ export interface Claim {
 export class UsedStates {
   readonly #now: () => number
   readonly #limit: number
+  readonly #keeping: StateKeeping
   readonly #used = new Map<string, OpenedState>()
   /** States issued up to then were forgotten. */
   #forgotten = 0
 
-  constructor(now: () => number = Date.now, limit = 100_000) {
+  constructor(now: () => number = Date.now, limit = 100_000, keeping: StateKeeping = keptInMemory()) {
     this.#now = now
     this.#limit = limit
+    this.#keeping = keeping
   }
 
   /** Undefined for a state that is in use, or was. */
   claim(state: OpenedState): Claim | undefined {
     if (state.issuedAt <= this.#forgotten || this.#used.has(state.id)) return undefined
+    // A call that is held is of this process, and leaves it once.
+    const isKept = state.content.kind !== 'held'
+    if (isKept && !this.#keeping.use(state.id)) return undefined
     this.#forget()
     this.#used.set(state.id, state)
     let released = false
@@ -35,7 +41,9 @@ export class UsedStates {
         released = true
       },
       release: () => {
-        if (!released) this.#used.delete(state.id)
+        if (released) return
+        this.#used.delete(state.id)
+        if (isKept) this.#keeping.giveBack(state.id)
       },
     }
   }

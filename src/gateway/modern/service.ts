@@ -1,6 +1,6 @@
 import { ClosedError, LimitExceededError, ReeveError, RpcError } from '../../errors.js'
 import { headerMarks, INPUT_METHODS, type JsonObject, type JsonValue, RPC } from '../../protocol/index.js'
-import { Bridge, type Conversation, errorIn, LiveCall, type WaitingClient } from '../bridge/index.js'
+import { Bridge, type Conversation, errorIn, keptIn, LiveCall, type WaitingClient } from '../bridge/index.js'
 import { ALL_REVISIONS } from '../eras.js'
 import type { FrontOptions } from '../front.js'
 import { progressToken } from '../relay/call-options.js'
@@ -59,6 +59,9 @@ export class ModernService {
       ttlMs: this.#limits.requestStateMs,
       total: this.#limits.heldCalls,
       perPrincipal: this.#limits.heldCallsPerPrincipal,
+      ...(options.stateFolder !== undefined && {
+        keeping: keptIn(options.stateFolder, { ttlMs: this.#limits.requestStateMs, onFault: this.#warn }),
+      }),
     })
   }
 

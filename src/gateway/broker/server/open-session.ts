@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Reeve, Thread, ThreadOptions } from '../../../reeve.js'
 import { GatewaySession } from '../../session.js'
 import { showRuntime } from '../../show-runtime.js'
@@ -57,6 +58,7 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
       ...shown.front,
       startThread: (given) => startThread({ ...given, ...shown.thread }),
       version,
+      stateFolder: join(reeve.home, 'run'),
       onWarning,
     })
     return { ...methodsOf(session), client: () => session.client, goodbye: (reason) => transport.goodbye(reason) }
