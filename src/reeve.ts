@@ -3,7 +3,7 @@ import { configuredCatalog, type EffectiveServer, effectiveServers } from './cat
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome } from './config/index.js'
 import { ConnectionPool, type HostVariables } from './connections/index.js'
 import {
-  type CapabilitySource,
+  CapabilityFinder,
   createHttpClient,
   EnvironmentRegistry,
   EnvironmentTable,
@@ -296,7 +296,7 @@ export class Reeve implements AsyncDisposable {
       cwd,
       clientInfo: implementation(),
       environments: this.#environments,
-      capabilities: () => NOTHING,
+      capabilities: () => new CapabilityFinder(),
       memory: host.threads,
       onClosed: (thread) => {
         this.#threads.delete(thread)
@@ -342,16 +342,4 @@ interface RuntimeParts {
 function partsFrom(options: ReeveOptions): RuntimeParts {
   const cwd = options.cwd ?? process.cwd()
   return { options, cwd, host: options.host ?? new ReeveHost(options), ownsHost: options.host === undefined }
-}
-
-/** Nothing is found anywhere. */
-const NOTHING: CapabilitySource = {
-  find: async ({ places }) =>
-    places.map(({ environment: { id } }) => ({
-      environment: id,
-      plugins: [],
-      executorServers: new Map(),
-      problems: [],
-    })),
-  forget: () => {},
 }

@@ -139,7 +139,7 @@ export class Discoveries {
   #ended(look: Look, found: EnvironmentCapabilities | undefined): void {
     if (this.#looks.get(look.id) !== look) return
     const before = look.found
-    look.found = found
+    look.found = before !== undefined && isOutOfReach(found) ? { ...before, problems: found.problems } : found
     look.isFirst = false
     if (before !== found) this.#options.onFound()
   }
@@ -156,6 +156,11 @@ const PASSING: ReadonlySet<DiscoveryProblem['code']> = new Set([
 
 function isIncomplete(found: EnvironmentCapabilities | undefined): boolean {
   return found?.problems.some(({ code }) => PASSING.has(code)) === true
+}
+
+/** What runs there may run on: nobody could say that it is no longer wanted. */
+function isOutOfReach(found: EnvironmentCapabilities | undefined): found is EnvironmentCapabilities {
+  return found?.problems.some(({ code }) => code === 'environment_unavailable') === true
 }
 
 function withProblem(code: DiscoveryProblem['code'], environment: string, message: string): EnvironmentCapabilities {

@@ -1,4 +1,5 @@
 import type { ReadyClient } from '../connections/index.js'
+import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
 import { type ListingHost, listing, PROMPTS, RESOURCES, TEMPLATES } from './listing.js'
 import type { CallOptions, Prompts, Resources, ServerSelector } from './types.js'
@@ -24,7 +25,10 @@ export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
   return Object.freeze({
     ...listing(host, RESOURCES),
     templates: listing(host, TEMPLATES),
-    read: (at: AtUri, options?: CallOptions) => send('resources/read', at, options),
+    read: async (at: AtUri, options?: CallOptions) => {
+      refuseReserved(at._meta)
+      return send('resources/read', at, options)
+    },
     subscribe: async (at: AtUri, options?: CallOptions) => {
       await send('resources/subscribe', at, options)
     },
@@ -33,6 +37,16 @@ export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
     },
   })
 }
+
+/** What says on whose behalf a request is made is never the caller's to say. */
+function refuseReserved(meta: JsonObject | undefined): void {
+  if (meta === undefined || !Object.hasOwn(meta, THREAD_ID)) return
+  throw new InvalidArgumentsError(`reserved resource read metadata key: ${THREAD_ID}`, {
+    place: 'resources/read _meta',
+  })
+}
+
+const THREAD_ID = 'threadId'
 
 export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
   return Object.freeze({
