@@ -1,4 +1,4 @@
-import { displayKey, keyText } from '../../identity/index.js'
+import { displayKey, keyText, LOCAL_ENVIRONMENT, type ServerKey, serverKey } from '../../identity/index.js'
 import type { Reeve, Thread, ThreadOptions } from '../../reeve.js'
 import type { Cli } from '../cli.js'
 import { type Log, logEvent } from '../log.js'
@@ -15,13 +15,11 @@ export async function warmUp(
   log: Log,
   shown: Pick<ThreadOptions, 'environments' | 'only'>,
 ): Promise<void> {
-  let width = Math.max(...reeve.servers.map(({ key }) => displayKey(key).length), 0)
+  const width = Math.max(...possibleKeys(reeve, shown).map((key) => displayKey(key).length), 0)
   let running: Thread | undefined
   const told = new Set<string>()
   const tell = (): void => {
-    const rows = running?.servers() ?? []
-    width = Math.max(width, ...rows.map(({ key }) => displayKey(key).length))
-    for (const { key, status, tools, error } of rows) {
+    for (const { key, status, tools, error } of running?.servers() ?? []) {
       if (told.has(keyText(key)) || status === 'starting' || status === 'not_started') continue
       told.add(keyText(key))
       const name = displayKey(key).padEnd(width)
@@ -45,4 +43,11 @@ export async function warmUp(
   running = thread
   await thread.step({ wait: 'all', signal: cli.signal })
   tell()
+}
+
+/** Those of the configuration, and as environments would have servers of the same names: what to make room for. */
+function possibleKeys({ servers, environments }: Reeve, shown: Pick<ThreadOptions, 'environments'>): ServerKey[] {
+  const selected = shown.environments?.map(({ id }) => id) ?? environments.defaultSelection
+  const elsewhere = selected.filter((id) => id !== LOCAL_ENVIRONMENT)
+  return servers.flatMap(({ key }) => [key, ...elsewhere.map((id) => serverKey(key.name, id))])
 }
