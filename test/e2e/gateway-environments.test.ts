@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildCli } from './built-cli.js'
+import { openWorld, type World } from './gateway/environments.js'
+import { RawSession } from './gateway/raw-http.js'
+import { connectV1, connectV2, type Ears, MODERN, type SdkClient, type Target } from './gateway/sdk-clients.js'
+
+const PLACES = ['local', 'enva', 'envb'] as const
+type Place = (typeof PLACES)[number]
+
+/** What clients call the things of the three servers. */
+const toolOf = (place: Place, tool: string) => (place === 'local' ? `notes__${tool}` : `${place}__notes__${tool}`)
+const uriOf = (place: Place, uri = 'note://shared') =>
+  place === 'local' ? `reeve://notes/${uri}` : `reeve://notes@${place}/${uri}`
+
+let world: World
+let http: Extract<Target, { kind: 'http' }>
+beforeAll(async () => {
+  await buildCli()
+  world = await openWorld()
+  http = await world.http()
+}, 300_000)
+afterAll(() => world[Symbol.asyncDispose]())
+
+const CLIENTS: [string, (ears: Ears) => Promise<SdkClient>][] = [
+  ['an old client over HTTP', (ears) => connectV1(http, ears)],
+  ['a new client in the old era over HTTP', (ears) => connectV2(http, ears)],
+  ['a new client over HTTP', (ears) => connectV2(http, ears, { pin: MODERN })],
+  ['an old client over stdio', (ears) => connectV1(world.stdio(), ears)],
+  ['a new client over stdio', (ears) => connectV2(world.stdio(), ears, { pin: MODERN })],
+]
+
+const textOf = (result: Record<string, unknown>) => String((result.content as { text?: unknown }[])[0]?.text)
+
+function newEars(): Ears {
+  return {
+    heard: [],
+    // Answers with the question itself, so that an answer that crossed would show.
+    onElicit: (params) => ({ action: 'accept', content: { answer: String((params as { message: string }).message) } }),
+  }
+}
+
+describe.each(CLIENTS)('%s of three servers of one name', (_name, connect) => {
+  let client: SdkClient
+  const ears = newEars()
+  beforeAll(async () => {
+    client = await connect(ears)
+  }, 60_000)
+  afterAll(() => client[Symbol.asyncDispose]())
+
+  it('sees each with its environment in name, titles, description and _meta', async () => {
+    const tools = await client.listTools()
+    for (const place of PLACES) {
+      const tool = tools.find(({ name }) => name === toolOf(place, 'where'))
+      const named = place === 'local' ? '' : ` (${place})`
+      expect(tool).toMatchObject({
+        title: `Where am I${named}`,
+        annotations: { title: `Where${named}` },
+        description: place === 'local' ? 'Says where it runs.' : `Environment: ${place}\nSays where it runs.`,
+      })
+      const meta = (tool as { _meta?: unknown } | undefined)?._meta
+      expect(meta).toEqual(place === 'local' ? undefined : { 'reeve/environment_id': place })
+    }
+    expect(client.instructions).toContain('notes (environment enva)\n\nNotes at enva.')
+  })
+
+  it('calls each', async () => {
+    const answers = await Promise.all(PLACES.map((place) => client.callTool(toolOf(place, 'where'))))
+    const folders = answers.map(textOf)
+    expect(folders.map((answer) => answer.split(' ')[0])).toEqual([...PLACES])
+    expect(folders[1]).toContain('enva/plugin')
+    expect(folders[2]).toContain('envb/plugin')
+  })
+
+  it('reads the resource that all have, from each', async () => {
+    const resources = await client.listResources()
+    for (const place of PLACES) {
+      const uri = uriOf(place)
+      const named = place === 'local' ? '' : ` (${place})`
+      expect(resources.find((resource) => resource.uri === uri)).toMatchObject({
+        name: `shared${named}`,
+        title: `Shared note${named}`,
+      })
+      expect(await client.read(uri)).toMatchObject([{ uri, text: place }])
+      // One that only the template tells of.
+      expect(await client.read(uriOf(place, 'note://7'))).toMatchObject([{ text: place }])
+    }
+    const templates = await client.listTemplates()
+    expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(
+      expect.arrayContaining(PLACES.map((place) => uriOf(place, 'note://{id}'))),
+    )
+  })
+
+  it('is told the choices where a URI could be anybody’s', async () => {
+    await expect(client.read('note://shared')).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('reeve://notes@enva/note://shared'),
+    })
+  })
+
+  it('gets prompts and completions of each', async () => {
+    const prompts = await client.listPrompts()
+    for (const place of PLACES) {
+      const name = toolOf(place, 'summary')
+      expect(prompts.find((prompt) => prompt.name === name)).toMatchObject({
+        title: place === 'local' ? 'Summary' : `Summary (${place})`,
+      })
+      expect(await client.getPrompt(name)).toMatchObject({ messages: [{ content: { text: place } }] })
+      const argument = { name: 'id', value: '' }
+      expect(await client.complete({ ref: { type: 'ref/prompt', name }, argument })).toMatchObject({ values: [place] })
+      const ref = { type: 'ref/resource' as const, uri: uriOf(place, 'note://{id}') }
+      expect(await client.complete({ ref, argument })).toMatchObject({ values: [place] })
+    }
+  })
+
+  it('answers the questions of each, which never cross', async () => {
+    const rounds = [...PLACES, ...PLACES].map(async (place) => [
+      place,
+      textOf(await client.callTool(toolOf(place, 'ask'))),
+    ])
+    for (const [place, answer] of await Promise.all(rounds)) {
+      const asks = place === 'local' ? '' : `notes (environment ${place}): `
+      expect(answer).toBe(`${place} accept ${asks}Which note of ${place}?`)
+    }
+  }, 30_000)
+
+  it('tells the folders of its machine to the server of its machine only', async () => {
+    expect(textOf(await client.callTool(toolOf('local', 'roots')))).toContain('file:///work')
+    for (const place of ['enva', 'envb'] as const) {
+      const answer = textOf(await client.callTool(toolOf(place, 'roots')))
+      const roots = JSON.parse(answer.slice(place.length + 1))
+      expect(roots).toEqual([
+        { uri: `file://${world.workspace(place).replace(' ', '%20')}`, name: `work space (${place})` },
+      ])
+    }
+  })
+
+  it('hears of the resource that it subscribed to, and of no namesake', async () => {
+    await client.subscribe(uriOf('enva'))
+    ears.heard.length = 0
+    for (const place of ['envb', 'local', 'enva'] as const) await client.callTool(toolOf(place, 'touch'))
+    await expect
+      .poll(() => ears.heard.filter(({ method }) => method === 'notifications/resources/updated'))
+      .toMatchObject([{ params: { uri: uriOf('enva') } }])
+    await client.unsubscribe(uriOf('enva'))
+  })
+})
+
+describe('a server of the new era in an environment', () => {
+  it.each(CLIENTS.slice(0, 3))(
+    'asks %s in its own name, and is told no folder of another machine',
+    async (_n, connect) => {
+      await using client = await connect(newEars())
+      const asked = await client.callTool('envb__modern__test_elicitation', { message: 'Who?' })
+      expect(textOf(asked)).toContain('action=accept')
+      const roots = textOf(await client.callTool('envb__modern__test_roots'))
+      expect(roots).toContain('work%20space')
+      expect(roots).not.toContain('file:///work"')
+    },
+  )
+})
+
+describe('the environment in a request about a resource', () => {
+  it('is told with updates, which come under the URI that the client used', async () => {
+    const session = await RawSession.open(http.url, { token: http.token })
+    for (const place of ['enva', 'envb']) {
+      const params = { uri: 'note://shared', _meta: { 'reeve/environment_id': place } }
+      expect((await session.request('resources/subscribe', params)).json()).toMatchObject({ result: {} })
+      const [told] = (await session.request('tools/call', { name: `${place}__notes__touch`, arguments: {} })).messages()
+      expect(told).toMatchObject({ method: 'notifications/resources/updated', params })
+    }
+    await session.end()
+  })
+
+  it('chooses the server where all have the URI', async () => {
+    const session = await RawSession.open(http.url, { token: http.token })
+    const read = async (environment: string | null) => {
+      const params = { uri: 'note://shared', _meta: { 'reeve/environment_id': environment } }
+      return (await session.request('resources/read', params)).messages().at(-1)
+    }
+    expect(await read('enva')).toMatchObject({ result: { contents: [{ text: 'enva' }] } })
+    expect(await read('envb')).toMatchObject({ result: { contents: [{ text: 'envb' }] } })
+    expect(await read('local')).toMatchObject({ result: { contents: [{ text: 'local' }] } })
+    expect(await read(null)).toMatchObject({ result: { contents: [{ text: 'local' }] } })
+    expect(await read('nope')).toMatchObject({ error: { code: -32602 } })
+    await session.end()
+  })
+})
+
+describe('an executor that is killed and comes back', () => {
+  it('takes its servers along, hides no other, and brings them back; clients are told to list again', async () => {
+    const ears = newEars()
+    await using client = await connectV2(http, ears)
+    const listed = async () => new Set((await client.listTools()).map(({ name }) => name))
+    const changes = () => ears.heard.filter(({ method }) => method === 'notifications/tools/list_changed').length
+    expect(await listed()).toContain('enva__notes__where')
+
+    await world.executors.enva.kill()
+    await expect(client.callTool('enva__notes__where')).rejects.toThrow()
+    for (const place of ['local', 'envb'] as const)
+      expect(textOf(await client.callTool(toolOf(place, 'where')))).toContain(place)
+    expect(await listed()).toContain('envb__notes__where')
+
+    const before = changes()
+    await world.executors.enva.restart()
+    await expect.poll(() => changes(), { timeout: 30_000 }).toBeGreaterThan(before)
+    await expect
+      .poll(async () => (await client.callTool(toolOf('enva', 'where')).then(textOf, String)).split(' ')[0], {
+        timeout: 30_000,
+      })
+      .toBe('enva')
+    expect(await listed()).toContain('enva__notes__where')
+  }, 90_000)
+})
+
+describe('the selection of a gateway', () => {
+  it('shows the servers of what is selected, in any case those of the configuration', async () => {
+    await using client = await connectV2(await world.http('--env', 'envb'), newEars())
+    const names = (await client.listTools()).map(({ name }) => name)
+    expect(names).toContain('envb__notes__where')
+    expect(names.some((name) => name.startsWith('enva__'))).toBe(false)
+  })
+
+  it('is refused with the choices where it can’t be', async () => {
+    const refused = await world.home.reeve(['serve', '--http', '127.0.0.1:0', '--env', 'local', '--env', 'envc'])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain("no environment 'envc': there are local, enva, envb")
+  })
+
+  it('may be one server, shown as itself', async () => {
+    const target = await world.http('--transparent', '--only', 'notes', '--env', 'enva')
+    await using client = await connectV2(target, newEars())
+    expect(client.server).toMatchObject({ name: 'placed-notes' })
+    const tools = await client.listTools()
+    expect(tools.find(({ name }) => name === 'where')).toMatchObject({ title: 'Where am I' })
+    expect(textOf(await client.callTool('where'))).toContain('enva')
+    expect(textOf(await client.callTool('roots'))).toContain('work%20space')
+    expect(await client.read('note://shared')).toMatchObject([{ uri: 'note://shared', text: 'enva' }])
+  })
+})
