@@ -1,4 +1,4 @@
-// npm start: sets up what is missing, then serves your configuration, or the demo servers when you have none.
+// npm start: sets up what is missing, then serves your configuration, or the demo servers, in two environments, when you have none.
 //   npm start -- --http 127.0.0.1:0        everything behind `--` goes to `reeve serve`
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -15,10 +15,13 @@ const ownConfiguration = optionValue('--config', args) !== undefined || existsSy
 
 try {
   await setUp({ demo: !ownConfiguration })
-  const config = ownConfiguration ? [] : ['--config', writeEmbeddedDefault({ home, demo: join(root, 'demo') })]
-  if (!ownConfiguration) console.error(`no configuration in ${home}: serving the demo servers`)
+  const reeve = join(root, 'dist', 'cli', 'reeve.js')
+  const demo = join(root, 'demo')
+  const config = ownConfiguration ? [] : ['--config', writeEmbeddedDefault({ home, demo, reeve })]
+  if (!ownConfiguration)
+    console.error(`no configuration in ${home}: serving the demo servers, here and in a second environment`)
   // The command line takes over this process: one process less, and Ctrl-C reaches it directly.
-  process.argv = [process.execPath, join(root, 'dist', 'cli', 'reeve.js'), 'serve', ...config, ...args]
+  process.argv = [process.execPath, reeve, 'serve', ...config, ...args]
   await import('../dist/cli/reeve.js')
 } catch (error) {
   if (!(error instanceof StepFailedError)) throw error

@@ -8,7 +8,9 @@ import { isRunning } from '../fixtures/stdio/running.js'
 import { type CliHome, cliHome, echo, printed, ROOT } from './built-cli.js'
 
 const script = 'scripts/start.mjs'
-const DEMO = ['everything', 'filesystem', 'memory']
+const HERE = ['everything', 'files', 'notes']
+const WORKSHOP = ['files', 'notes'].map((name) => `${name} (environment workshop)`)
+const TOLD = [...HERE, ...WORKSHOP]
 
 beforeAll(async () => {
   await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'setup.mjs')], { cwd: ROOT })
@@ -28,6 +30,17 @@ async function started(home: CliHome) {
   return { program, client }
 }
 
+const toolsOf = (name: string) => new RegExp(`^${name.replace(/[()]/g, '\\$&')}\\s+\\d+ tools$`, 'm')
+
+/** Everything that this process has started, and what these have started in turn. */
+async function descendants(parent: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid='])
+  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+  const below = (pid: number): number[] =>
+    pairs.flatMap(([child, its]) => (its === pid && child !== undefined ? [child, ...below(child)] : []))
+  return below(parent)
+}
+
 /** The processes that the journal in the home tells of. */
 function leaders(home: CliHome): number[] {
   const folder = join(home.folder, 'run')
@@ -39,26 +52,52 @@ describe('npm start without a configuration', () => {
   it('serves the demo servers, and leaves none of them behind at Ctrl-C', async () => {
     await using home = await cliHome()
     const { program, client } = await started(home)
-    for (const name of DEMO) await printed(program, new RegExp(`^${name}\\s+\\d+ tools$`, 'm'))
+    for (const name of TOLD) await printed(program, toolsOf(name))
     const connected = await client()
-    const names = (await connected.listTools()).tools.map(({ name }) => name)
-    for (const name of ['everything__echo', 'filesystem__read_text_file', 'memory__create_entities'])
-      expect(names).toContain(name)
-    const path = join(home.folder, 'demo', 'files', 'welcome.md')
-    const { content } = await connected.callTool({ name: 'filesystem__read_text_file', arguments: { path } })
-    expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('Welcome to Reeve') }])
+    const names = async () => (await connected.listTools()).tools.map(({ name }) => name)
+    // What takes longer than the list waits for comes with the next one.
+    for (const name of ['everything__echo', 'files__read_text_file', 'workshop__files__read_text_file'])
+      await expect.poll(names, { timeout: 20_000 }).toContain(name)
+    const folder = join(home.folder, 'demo')
+    const read = async (name: string, path: string) =>
+      (await connected.callTool({ name, arguments: { path } })).content as { text: string }[]
+    const [welcome] = await read('files__read_text_file', join(folder, 'files', 'welcome.md'))
+    expect(welcome?.text).toContain('Welcome to Reeve')
+    const workbench = join(folder, 'workshop', 'files', 'workbench.md')
+    expect((await read('workshop__files__read_text_file', workbench))[0]?.text).toContain('another environment')
+    expect((await read('files__read_text_file', workbench))[0]?.text).toContain('denied')
+
     const entities = [{ name: 'reeve', entityType: 'officer', observations: ['keeps the shire'] }]
-    await connected.callTool({ name: 'memory__create_entities', arguments: { entities } })
-    expect(existsSync(join(home.folder, 'demo', 'memory.jsonl'))).toBe(true)
+    await connected.callTool({ name: 'notes__create_entities', arguments: { entities } })
+    const graph = async (name: string) => JSON.stringify(await connected.callTool({ name, arguments: {} }))
+    expect(await graph('notes__read_graph')).toContain('keeps the shire')
+    expect(await graph('workshop__notes__read_graph')).not.toContain('keeps the shire')
+    expect(existsSync(join(folder, 'notes.jsonl'))).toBe(true)
 
     const servers = leaders(home)
-    expect(servers).toHaveLength(3)
+    // Three servers, and what leads to the executor, which ends its own.
+    expect(servers.length).toBeGreaterThan(3)
     expect(servers.every(isRunning)).toBe(true)
     program.child.kill('SIGINT')
     expect(await program.exited).toEqual({ code: 130, signal: null })
     expect(servers.some(isRunning)).toBe(false)
     expect(leaders(home)).toEqual([])
   })
+
+  it('takes the second environment with all that runs there along when it is killed', async () => {
+    await using home = await cliHome()
+    const { program, client } = await started(home)
+    for (const name of TOLD) await printed(program, toolsOf(name))
+    // A client that never leaves, so that its servers are up.
+    const connected = await client()
+    const names = async () => (await connected.listTools()).tools.map(({ name }) => name)
+    await expect.poll(names, { timeout: 20_000 }).toContain('workshop__notes__read_graph')
+    const family = await descendants(program.child.pid ?? 0)
+    expect(family.length).toBeGreaterThan(TOLD.length)
+    program.child.kill('SIGKILL')
+    await program.exited
+    await expect.poll(() => family.filter(isRunning), { timeout: 20_000 }).toEqual([])
+  }, 60_000)
 
   it('keeps what the user changed in the demo folder', async () => {
     await using home = await cliHome()
@@ -75,11 +114,14 @@ describe('npm start without a configuration', () => {
   it('writes a configuration that every other verb takes', async () => {
     await using home = await cliHome()
     const { program } = await started(home)
-    for (const name of DEMO) await printed(program, new RegExp(`^${name}\\s+\\d+ tools$`, 'm'))
+    for (const name of TOLD) await printed(program, toolsOf(name))
     const reeve = (...args: string[]) => home.reeve(['--config', join('demo', 'embedded.toml'), ...args])
     const { tools } = JSON.parse((await reeve('tools', '--json')).stdout)
-    expect(new Set(tools.map(({ server }: { server: string }) => server))).toEqual(new Set(DEMO))
+    expect(new Set(tools.map(({ server }: { server: string }) => server))).toEqual(new Set(HERE))
     expect((await reeve('call', 'everything', 'echo', 'message=hi')).stdout).toBe('Echo: hi\n')
+    const files = join(home.folder, 'demo', 'workshop', 'files')
+    const there = await reeve('call', 'files', '--env', 'workshop', 'list_directory', `path=${files}`)
+    expect(there.stdout).toContain('workbench.md')
     const { resources } = JSON.parse((await reeve('resources', 'everything', '--json')).stdout)
     const { uri } = resources[0].resource
     expect((await reeve('read', 'everything', uri)).code).toBe(0)

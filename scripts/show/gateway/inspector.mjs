@@ -9,7 +9,8 @@ const INSPECTOR = join(
   root,
   '.cache/peers/inspector/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 )
-const DEMO_SERVERS = 3
+/** On this machine and in the second environment. */
+const DEMO_SERVERS = 5
 const READY_MS = 60_000
 
 export async function inspector() {
@@ -70,7 +71,7 @@ function startNpmStart(env) {
     const look = (chunk) => {
       printed += chunk
       const [url] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed) ?? []
-      const told = printed.match(/^\w+ +\d+ tools$/gm)?.length ?? 0
+      const told = printed.match(/^\w+(?: \(environment \w+\))? +\d+ tools$/gm)?.length ?? 0
       if (url === undefined || told < DEMO_SERVERS || !printed.includes('inspector')) return
       clearTimeout(timer)
       resolve({ url, printed })

@@ -11,10 +11,13 @@ const VERBS = [
   ['tools'],
   ['tools', '--json'],
   ['call', 'everything', 'echo', 'message=hello'],
-  ['call', 'filesystem', 'list_directory', 'path=FILES'],
+  ['call', 'files', 'list_directory', 'path=FILES'],
+  ['call', 'files', '--env', 'workshop', 'list_directory', 'path=WORKSHOP'],
   ['resources', 'everything'],
   ['read', 'everything', 'FIRST_RESOURCE'],
   ['prompts'],
+  ['env', 'list'],
+  ['env', 'check'],
   ['prompt', 'everything', 'simple-prompt'],
   ['doctor'],
 ]
@@ -22,10 +25,14 @@ const LINES = 12
 
 export async function verbs() {
   const home = await mkdtemp(join(tmpdir(), 'reeve-show-'))
-  const config = writeEmbeddedDefault({ home, demo: join(root, 'demo') })
+  const config = writeEmbeddedDefault({ home, demo: join(root, 'demo'), reeve: REEVE.at(-1) })
   const reeve = (verb) => run([...REEVE, '--home', home, '--config', config, ...verb], { env: cleanEnvironment(home) })
   try {
-    const places = { FILES: join(home, 'demo', 'files'), FIRST_RESOURCE: await firstResource(reeve) }
+    const places = {
+      FILES: join(home, 'demo', 'files'),
+      WORKSHOP: join(home, 'demo', 'workshop', 'files'),
+      FIRST_RESOURCE: await firstResource(reeve),
+    }
     const failed = []
     for (const verb of VERBS) {
       const filled = verb.map((part) =>
