@@ -196,6 +196,21 @@ export class Connection {
     return true
   }
 
+  /**
+   * An HTTP server whose executor was given up: its session may still be there, but nothing gets to it. A process says
+   * itself when it is lost.
+   */
+  get isOutOfReach(): boolean {
+    const state = this.environment?.state.is
+    return (state === 'failed' || state === 'connecting') && this.server.config.transport.type !== 'stdio'
+  }
+
+  /** Tries, in the background, to reach it again. */
+  reachAgain(): void {
+    // Whoever uses it is told why that fails.
+    if (this.isOutOfReach) this.environment?.info().catch(() => {})
+  }
+
   /** Lists anew, in the background, what is out of date by the server's own word and would not be told of. */
   refreshExpired(): void {
     const session = this.#lifecycle.keeper.current

@@ -8,6 +8,9 @@ export interface RestartPorts {
   later(): void
 }
 
+/** What of an environment counts here. */
+export type RestartPlace = Pick<Environment, 'kind' | 'state' | 'onstate' | 'info'>
+
 /** Milliseconds from one start to the next, however often the environment says that it is back. */
 const AT_LEAST = 1_000
 
@@ -18,14 +21,14 @@ const AT_LEAST = 1_000
  */
 export class Restart {
   readonly #timers: Timers
-  readonly #environment: Environment | undefined
+  readonly #environment: RestartPlace | undefined
   readonly #ports: RestartPorts
   #timer: Timer | undefined
   #unwatch: (() => void) | undefined
   #lastStart = Number.NEGATIVE_INFINITY
   #armed: symbol | undefined
 
-  constructor(timers: Timers, environment: Environment | undefined, ports: RestartPorts) {
+  constructor(timers: Timers, environment: RestartPlace | undefined, ports: RestartPorts) {
     this.#timers = timers
     // The host is always there.
     this.#environment = environment?.kind === 'executor' ? environment : undefined

@@ -225,6 +225,38 @@ describe('an executor that is killed', () => {
   })
 })
 
+describe('an executor that was given up', () => {
+  it('is looked for again at the next step, and its HTTP servers do not count as up before', async () => {
+    await using executor = await executorProgram()
+    await using web = await startSdkV2Server()
+    const reached = { ...impatient(executor.url), recoveryMs: 300 }
+    await using connections = await PlacedConnections.open({ executors: { far: reached } })
+    const far = connections.environment('far')
+    const became = (state: string) =>
+      new Promise<void>((resolve) => {
+        const end = far.onstate(({ is }) => {
+          if (is !== state) return
+          end()
+          resolve()
+        })
+      })
+    const server = webOn('far', 'web', { url: web.url })
+    await connections.up(server)
+    const failed = became('failed')
+    await executor.kill()
+    await failed
+    const [lost] = await connections.manager.capture()
+    expect([lost?.live, lost?.client, lost?.tools.length]).toEqual([false, undefined, 4])
+    const ready = became('ready')
+    await executor.restart()
+    await connections.manager.capture()
+    await ready
+    const [found] = await connections.manager.capture()
+    expect(found?.live).toBe(true)
+    expect(await connections.call(server, 'echo', {})).toBe('{}')
+  })
+})
+
 describe('an executor that is not there yet', () => {
   it('is taken up when it comes, by servers that were published before', async () => {
     await using executor = await executorProgram()
