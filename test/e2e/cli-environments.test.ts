@@ -65,7 +65,15 @@ describe('servers of environments on the command line', () => {
     expect(placesOf(stdout, 'tools')).toEqual(['here', 'notes', 'notes devbox', 'notes workshop', 'only workshop'])
     const table = (await home.reeve(['tools'])).stdout
     expect(table).toMatch(/^SERVER +ENVIRONMENT /)
-    expect(table).toMatch(/^notes +devbox +where .*from devbox/m)
+    expect(table.match(/^(here|notes|only) +\S+ +where .*from \w+/gm)?.map((line) => line.replace(/ +/g, ' '))).toEqual(
+      [
+        'here - where - Says from local',
+        'notes - where - Says from local',
+        'notes devbox where - Says from devbox',
+        'notes workshop where - Says from workshop',
+        'only workshop where - Says from workshop',
+      ],
+    )
     const resources = await home.reeve(['resources', '--json'])
     expect(placesOf(resources.stdout, 'resources')).toEqual(placesOf(stdout, 'tools'))
     const prompts = await home.reeve(['prompts', '--json'])

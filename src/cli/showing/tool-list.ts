@@ -1,4 +1,4 @@
-import { compareSerialised, readableName, type ServerKey } from '../../identity/index.js'
+import { compareKeys, readableName, type ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import { isModelVisible } from '../../threads/index.js'
 import { isObject } from '../calling/schema-type.js'
@@ -37,7 +37,7 @@ export function showTools(cli: Cli, { tools, failures }: ToolList): void {
 
 /** The order of a listing, whether it comes from servers, the cache, or both. */
 export function byServerAndName(a: ListedTool, b: ListedTool): number {
-  return compareSerialised(a.key, b.key) || (a.tool < b.tool ? -1 : Number(a.tool > b.tool))
+  return compareKeys(a.key, b.key) || (a.tool < b.tool ? -1 : Number(a.tool > b.tool))
 }
 
 function toolJson({ key, tool, live, definition }: ListedTool): Record<string, unknown> {
