@@ -53,6 +53,11 @@ export class ReeveError extends Error {
   }
 }
 
+/** `name`, or `name (environment <id>)` (reference: identity-and-names, 1). */
+function shown({ name, environment }: ErrorKey): string {
+  return environment === null ? name : `${name} (environment ${environment})`
+}
+
 // ---- identity ----
 
 /** A server name outside `^[a-zA-Z0-9_:@/.-]+$` at startup (reference: identity-and-names, 1). */
@@ -67,9 +72,8 @@ export class InvalidServerNameError extends ReeveError {
 /** No registration has this exact key. */
 export class UnknownServerError extends ReeveError {
   constructor(key: ErrorKey, facts: { readonly suggestion?: string } = {}) {
-    const shown = key.environment === null ? key.name : `${key.name} (environment ${key.environment})`
     const hint = facts.suggestion === undefined ? '' : `. Did you mean '${facts.suggestion}'?`
-    super('unknown_server', `unknown MCP server '${shown}'${hint}`, { key, data: { ...facts } })
+    super('unknown_server', `unknown MCP server '${shown(key)}'${hint}`, { key, data: { ...facts } })
   }
 }
 
@@ -233,14 +237,14 @@ export class RequiredServersFailedError extends ReeveError {
 /** The server is configured, and switched off. */
 export class ServerDisabledError extends ReeveError {
   constructor(key: ErrorKey) {
-    super('server_disabled', `MCP server '${key.name}' is disabled`, { key })
+    super('server_disabled', `MCP server '${shown(key)}' is disabled`, { key })
   }
 }
 
 /** The server is known but has no open connection, and the caller asked not to wait. */
 export class NotConnectedError extends ReeveError {
   constructor(key: ErrorKey) {
-    super('not_connected', `MCP server '${key.name}' is not connected`, { key })
+    super('not_connected', `MCP server '${shown(key)}' is not connected`, { key })
   }
 }
 
@@ -266,7 +270,7 @@ export class UnsupportedCallError extends ReeveError {
 /** A tool that the configuration filters away (reference: catalog, 1.3). */
 export class ToolDisabledError extends ReeveError {
   constructor(key: ErrorKey, tool: string) {
-    super('tool_disabled', `tool '${tool}' is disabled for MCP server '${key.name}'`, {
+    super('tool_disabled', `tool '${tool}' is disabled for MCP server '${shown(key)}'`, {
       key,
       place: `${key.name}/${tool}`,
     })
