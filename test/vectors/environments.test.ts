@@ -12,6 +12,7 @@ import {
 } from '../../src/environments/index.js'
 import { ReeveError } from '../../src/errors.js'
 import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/executor/index.js'
+import { Reeve, type ThreadEvent } from '../../src/reeve.js'
 import { oursOf, vectorCases } from './cases.js'
 
 const FILE = 'environments.json'
@@ -23,6 +24,10 @@ const Api = z.strictObject({
   params: z.strictObject({ environmentId: z.string(), execServerUrl: z.string().optional() }),
   known: z.array(z.string()).optional(),
   state: z.literal('recovering').optional(),
+})
+const Notification = z.strictObject({
+  kind: z.literal('notification'),
+  method: z.enum(['thread/environment/connected', 'thread/environment/disconnected']),
 })
 type Api = z.infer<typeof Api>
 
@@ -62,6 +67,39 @@ describe('the environment API', () => {
     const ours = oursOf(FILE, one)
     it(ours === undefined ? one.name : `${one.name}, ours`, async () => {
       expect(await answer(Api.parse(one.input))).toEqual(ours ?? one.expected)
+    })
+  }
+})
+
+describe('notifications of environments', () => {
+  for (const { name, input, expected } of casesOf('notification')) {
+    it(name, async () => {
+      const { method } = Notification.parse(input)
+      const executor = await startExecutor()
+      const home = temporaryHome()
+      await using reeve = await Reeve.open({ home, cwd: home, env: {} })
+      reeve.environments.add('enva', { kind: 'url', url: executor.url })
+      const told: ThreadEvent[] = []
+      let onDisconnected = () => {}
+      const disconnected = new Promise<void>((resolve) => {
+        onDisconnected = resolve
+      })
+      const onEvent = (event: ThreadEvent) => {
+        told.push(event)
+        if (event.type !== 'environment') return
+        if (event.status === 'disconnected') onDisconnected()
+        else void executor[Symbol.asyncDispose]()
+      }
+      await using _thread = await reeve.startThread({ environments: [{ id: 'enva', cwd: '/' }], onEvent })
+      reeve.environments.warm(['enva'])
+      await disconnected
+      const status = method === 'thread/environment/connected' ? 'connected' : 'disconnected'
+      const event = told
+        .filter(({ type }) => type === 'environment')
+        .find((one) => 'status' in one && one.status === status)
+      // A listener hears one thread, and that has its id.
+      expect(event).toMatchObject({ type: 'environment', environment: 'enva' })
+      expect(expected).toEqual({ paramsKeys: ['threadId', 'environmentId'] })
     })
   }
 })
