@@ -19,6 +19,18 @@ export function callMeta(place: string, caller: JsonValue | undefined, live: Jso
   return meta
 }
 
+/**
+ * Calls that a host makes carry a progress token, as in the reference (tool-calls, 5); those that are relayed for a client
+ * carry one when the client asked.
+ */
+export function withProgress<Options extends { readonly onProgress?: (params: JsonObject) => void }>(options: Options) {
+  return { ...options, onProgress: options.onProgress ?? ignore }
+}
+
+function ignore(): void {
+  // Nobody asked.
+}
+
 /** @throws InvalidArgumentsError for anything but an object or nothing. */
 export function callArguments(place: string, value: JsonValue | undefined): JsonObject | undefined {
   return requireObject(place, 'MCP tool arguments', value)

@@ -7,7 +7,7 @@ import { approve } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
-import { callArguments, callMeta } from './meta.js'
+import { callArguments, callMeta, withProgress } from './meta.js'
 import { type Offered, offer } from './offered.js'
 import type {
   CallOptions,
@@ -100,7 +100,7 @@ class FrozenStep implements Step {
   async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {
     const tool = this.#byPair.get(pair(call.namespace, call.name))
     if (tool === undefined) throw new UnsupportedCallError(call.namespace, call.name)
-    return this.#carryOut(tool, call.arguments, call._meta, options)
+    return this.#carryOut(tool, call.arguments, call._meta, withProgress(options))
   }
 
   async callFlat(

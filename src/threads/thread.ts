@@ -27,6 +27,7 @@ import type { ThreadConfiguration } from './composition.js'
 import { LeftOut } from './functions/left-out.js'
 import type { ListingHost } from './listing.js'
 import { LogLevel } from './log-level.js'
+import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { checkRoots, type SelectedPlace, selectPlaces } from './selection.js'
@@ -160,14 +161,14 @@ export class RuntimeThread implements Thread {
       this.#options.onApproval,
       options.signal,
     )
-    const { params, ...rest } = options
+    const { params, ...rest } = withProgress(options)
     if (prepared !== undefined) return prepared.run({ ...payload, ...(params && { params }) }, rest)
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)
     return client.request(
       'tools/call',
       { ...params, name: tool, ...payload },
-      { timeoutMs: server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, ...options },
+      { timeoutMs: server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, ...rest },
     )
   }
 

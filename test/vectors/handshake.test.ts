@@ -1,0 +1,359 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { DEFAULT_STARTUP_TIMEOUT, DEFAULT_TOOL_TIMEOUT } from '../../src/connections/index.js'
+import { type ClientProfile, ReeveError, type Thread } from '../../src/reeve.js'
+import { OPERATION_TIMEOUT } from '../../src/threads/operations.js'
+import { eventually } from '../fixtures/stdio/running.js'
+import { type Frame, notes, notesToml, ThreadWorld } from '../fixtures/threads/thread-world.js'
+import { oursOf, type VectorCase, vectorCases } from './cases.js'
+
+const FILE = 'handshake.json'
+const of = (kind: string) => vectorCases(FILE).filter(({ input }) => input.kind === kind)
+const wantedOf = (one: VectorCase): unknown => oursOf(FILE, one) ?? one.expected
+const titleOf = (one: VectorCase) => (oursOf(FILE, one) === undefined ? one.name : `${one.name}, ours`)
+
+/** Needs what isn't here yet: the state of a sandbox, its launcher, facts of a model's turn, hooks. Counted below. */
+const AUTHORITY = new Set([
+  'model call: shared local stdio, sandbox capability',
+  'model call: shared local stdio, after an approval prompt in the turn',
+  'model call: shared local stdio, no sandbox capability',
+  'model call: scoped remote stdio, sandbox capability',
+  'model call: scoped remote stdio, no sandbox capability',
+  'model call: stdio scoped to local, sandbox capability',
+  'model call: shared stdio placed in an environment',
+  'model call: shared local HTTP',
+  'model call: plugin HTTP in an environment',
+  'model call: executor configuration HTTP (no plugin)',
+  'direct call: local stdio, sandbox capability',
+  'direct call: scoped remote stdio, sandbox capability (no plugin_id)',
+  'direct call: caller metadata kept in front',
+  'hook handler call: no sandbox capability',
+  'full sample of a model call (workspace-write, shared local stdio)',
+])
+
+describe('initialize', () => {
+  for (const one of of('initialize')) {
+    const { transport, executionEnvironment } = z
+      .looseObject({ transport: z.enum(['stdio', 'streamable_http']), executionEnvironment: z.string() })
+      .parse(one.input)
+    it(titleOf(one), async () => {
+      const { params } = Initialize.parse(one.expected)
+      const { clientInfo, capabilities } = params
+      const seen = await introduction(transport, executionEnvironment, { clientInfo, capabilities })
+      expect({ params: seen }).toEqual(wantedOf(one))
+    })
+  }
+})
+
+/** What one server in one place is told of the client. */
+async function introduction(transport: string, environment: string, client: ClientProfile): Promise<unknown> {
+  const isLocal = environment === 'local'
+  await using http = await httpServer()
+  const entry = transport === 'stdio' ? recording() : { url: http.url }
+  const toml =
+    transport === 'stdio' ? notesToml('p', RECORD, LEGACY) : `[mcp_servers.p]\nurl = "${http.url}"\n${LEGACY}\n`
+  await using world = await ThreadWorld.open({
+    executors: isLocal ? [] : [environment],
+    config: isLocal ? toml : '',
+    plugins: isLocal ? [] : [{ id: 'rootA', environment, servers: { p: { ...entry, protocol: 'legacy' } } }],
+  })
+  await using thread = await world.reeve.startThread({
+    client,
+    capabilityRoots: world.roots,
+    onRequest: () => Promise.reject(new Error('asked')),
+  })
+  await thread.step({ wait: 'all' })
+  const frames = transport === 'stdio' ? world.received('frames') : http.messages
+  return frames.find(({ method }) => method === 'initialize')?.params
+}
+
+describe('the first messages', () => {
+  for (const one of of('sequence')) {
+    it(titleOf(one), async () => {
+      await using recorded = await recordedThread()
+      const [first, second, ...others] = recorded.frames()
+      // What else it has is listed beside its tools.
+      const listing = others.find(({ method }) => method === 'tools/list')
+      const methods = [first, second, listing].map((frame) => frame?.method)
+      expect({ methods, toolsListParams: listing?.params ?? null }).toEqual(wantedOf(one))
+    })
+  }
+
+  for (const one of of('requestMeta')) {
+    const { method } = z.looseObject({ method: z.string() }).parse(one.input)
+    it(titleOf(one), async () => {
+      await using recorded = await recordedThread()
+      const step = await recorded.thread.step()
+      const before = recorded.frames().length
+      await step.callFunction('list_mcp_resources', { server: 'p' })
+      await step.callFunction('list_mcp_resource_templates', { server: 'p' })
+      await step.callFunction('read_mcp_resource', { server: 'p', uri: 'note://shared/one' })
+      const from = method === 'tools/list' ? 0 : before
+      const frame = recorded
+        .frames()
+        .slice(from)
+        .find((sent) => sent.method === method)
+      expect({ metaKeys: Object.keys(frame?.params?._meta ?? {}) }).toEqual(wantedOf(one))
+    })
+  }
+})
+
+describe('_meta of a call', () => {
+  for (const one of of('callMeta').filter(({ name }) => !AUTHORITY.has(name))) {
+    it(one.name, async () => {
+      const { callerMeta } = z.looseObject({ callerMeta: z.record(z.string(), z.json()).nullable() }).parse(one.input)
+      await using recorded = await recordedThread()
+      await recorded.thread.callTool({ server: 'p', tool: 'whoami', ...(callerMeta && { _meta: callerMeta }) })
+      const call = recorded.frames().find(({ method }) => method === 'tools/call')
+      expect({ metaKeys: Object.keys(call?.params?._meta ?? {}) }).toEqual(one.expected)
+    })
+  }
+
+  for (const one of of('pluginId')) {
+    it(one.name, async () => {
+      const { rootId, plugin } = z
+        .looseObject({ rootId: z.string().optional(), plugin: z.string().optional() })
+        .parse(one.input)
+      await using world = rootId === undefined ? await installed(plugin ?? '') : await selected(rootId)
+      await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
+      const meta = await metaOfModelCall(world, thread)
+      expect({ plugin_id: meta.plugin_id }).toEqual(one.expected)
+    })
+  }
+
+  for (const one of of('absent')) {
+    it(one.name, async () => {
+      const { keys } = z.looseObject({ keys: z.array(z.string()) }).parse(one.input)
+      await using world = await selected('rootA')
+      await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
+      const meta = await metaOfModelCall(world, thread)
+      const text = JSON.stringify(meta)
+      expect(Object.keys(meta)).toEqual(['plugin_id', 'threadId', 'progressToken'])
+      expect({ presentInMeta: keys.some((key) => text.includes(key)) }).toEqual(one.expected)
+    })
+  }
+})
+
+describe('HTTP requests', () => {
+  for (const one of of('httpHeaders')) {
+    it(titleOf(one), async () => {
+      const { position } = z.looseObject({ position: z.number() }).parse(one.input)
+      const { headerKeys, values } = z
+        .object({ headerKeys: z.array(z.string()), values: z.record(z.string(), z.string()) })
+        .parse(wantedOf(one))
+      const request = (await httpConversation())[position]
+      const own = new Map((request ?? []).filter(([name]) => !CONNECTION.has(name)))
+      // The order of fields with different names says nothing (RFC 9110, 5.3).
+      expect([...own.keys()].sort()).toEqual([...headerKeys].sort())
+      expect(Object.fromEntries([...own].filter(([name]) => name in values))).toEqual(values)
+    })
+  }
+})
+
+/** A conversation's requests in the order of the vectors: initialize, initialized, GET, tools/list, tools/call, DELETE. */
+async function httpConversation(): Promise<readonly Headers[]> {
+  await using http = await httpServer()
+  await using world = await ThreadWorld.open({ config: `[mcp_servers.p]\nurl = "${http.url}"\n${LEGACY}\n` })
+  {
+    await using thread = await world.reeve.startThread()
+    await thread.step({ wait: 'all' })
+    await thread.callTool({ server: 'p', tool: 'whoami' })
+    await eventually(() => expect(http.requests.map(({ name }) => name)).toContain('GET'))
+  }
+  await eventually(() => expect(http.requests.map(({ name }) => name)).toContain('DELETE'))
+  const headersOf = (name: string) => http.requests.find((request) => request.name === name)?.headers ?? []
+  return ['initialize', 'notifications/initialized', 'GET', 'tools/list', 'tools/call', 'DELETE'].map(headersOf)
+}
+
+describe('a call that takes too long', () => {
+  for (const one of of('cancelled')) {
+    it(one.name, async () => {
+      await using recorded = await recordedThread()
+      const call = { server: 'p', tool: 'hang' }
+      await expect(recorded.thread.callTool(call, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'timeout' })
+      const abort = new AbortController()
+      const interrupted = recorded.thread.callTool(call, { signal: abort.signal })
+      interrupted.catch(() => {})
+      await eventually(() => expect(recorded.frames().filter(({ method }) => method === 'tools/call')).toHaveLength(2))
+      abort.abort()
+      await expect(interrupted).rejects.toMatchObject({ code: 'cancelled' })
+      const cancellations = () => recorded.frames().filter(({ method }) => method === 'notifications/cancelled')
+      await eventually(() => expect(cancellations()).toHaveLength(2))
+      const [first, second] = cancellations()
+      expect(Object.keys(second?.params ?? {})).toEqual(Object.keys(first?.params ?? {}))
+      expect({
+        count: cancellations().length,
+        paramsKeys: Object.keys(first?.params ?? {}),
+        reason: first?.params?.reason,
+      }).toEqual(one.expected)
+    })
+  }
+
+  for (const one of of('toolTimeout')) {
+    it(one.name, async () => {
+      const { textStartsWith } = z.object({ textStartsWith: z.string() }).parse(one.expected)
+      const { toolTimeoutSec, server } = z
+        .looseObject({ toolTimeoutSec: z.number(), server: z.string() })
+        .parse(one.input)
+      await using world = await ThreadWorld.open({
+        config: notesToml(server, [], `tool_timeout_sec = ${toolTimeoutSec}`),
+      })
+      await using thread = await world.reeve.startThread()
+      const error = await thread.callTool({ server, tool: 'hang' }).catch((caught: unknown) => caught)
+      if (!(error instanceof ReeveError)) throw error
+      expect(`tool call error: tool call failed for \`p/fails\`\n\nCaused by:\n    ${error.message}`).toBe(
+        textStartsWith,
+      )
+    })
+  }
+
+  const defaults: ReadonlyMap<string, number> = new Map([
+    ['tools/call', DEFAULT_TOOL_TIMEOUT],
+    ['resources/read', OPERATION_TIMEOUT],
+    ['initialize', DEFAULT_STARTUP_TIMEOUT],
+  ])
+  for (const one of of('defaultTimeout')) {
+    it(one.name, () => {
+      const { method } = z.looseObject({ method: z.string() }).parse(one.input)
+      expect({ seconds: (defaults.get(method) ?? 0) / 1000 }).toEqual(one.expected)
+    })
+  }
+})
+
+it('leaves only named cases to what is not here yet', () => {
+  const names = vectorCases(FILE).map(({ name }) => name)
+  for (const name of AUTHORITY) expect(names).toContain(name)
+  expect(AUTHORITY.size).toBe(15)
+})
+
+const Initialize = z.object({
+  params: z.looseObject({
+    clientInfo: z.record(z.string(), z.json()),
+    capabilities: z.record(z.string(), z.json()),
+  }),
+})
+const LEGACY = 'protocol = "legacy"'
+/** Beside the server's working directory, which is the world's folder. */
+const RECORD = ['--record', 'frames']
+const recording = () => notes('--record', '../../frames')
+
+async function selected(rootId: string): Promise<ThreadWorld> {
+  return ThreadWorld.open({
+    executors: ['enva'],
+    plugins: [{ id: rootId, environment: 'enva', servers: { p: recording() } }],
+  })
+}
+
+/** A plugin that is installed on the executor, in the folder where its programs look for it. */
+async function installed(plugin: string): Promise<ThreadWorld> {
+  const [name = '', market = ''] = plugin.split('@')
+  const world = await ThreadWorld.open({
+    executors: ['enva'],
+    config: `[plugins."${plugin}"]\nenabled = true\n`,
+    features: { executor_capability_discovery: true, executor_capability_discovery_v2: true },
+  })
+  const folder = join(world.folder, '.codex', 'plugins', 'cache', market, name, '1.0.0')
+  mkdirSync(join(folder, '.codex-plugin'), { recursive: true })
+  writeFileSync(join(folder, '.codex-plugin', 'plugin.json'), JSON.stringify({ name }))
+  writeFileSync(
+    join(folder, '.mcp.json'),
+    JSON.stringify({ mcpServers: { p: notes('--record', join(world.folder, 'frames')) } }),
+  )
+  return world
+}
+
+async function metaOfModelCall(world: ThreadWorld, thread: Thread): Promise<Readonly<Record<string, unknown>>> {
+  const step = await thread.step({ wait: 'all' })
+  const tool = step.tools.find((one) => one.tool === 'whoami')
+  if (tool === undefined) throw new Error('nothing is offered')
+  await step.call(tool)
+  return world.received('frames').find(({ method }) => method === 'tools/call')?.params?._meta ?? {}
+}
+
+interface RecordedThread extends AsyncDisposable {
+  readonly thread: Thread
+  readonly frames: () => readonly Frame[]
+}
+
+/** A thread with one local server, whose every frame is kept. */
+async function recordedThread(): Promise<RecordedThread> {
+  const world = await ThreadWorld.open({ config: notesToml('p', RECORD, LEGACY) })
+  onTestFinished(() => world[Symbol.asyncDispose]())
+  const thread = await world.reeve.startThread()
+  await thread.step({ wait: 'all' })
+  return { thread, frames: () => world.received('frames'), [Symbol.asyncDispose]: () => thread.close() }
+}
+
+type Headers = readonly (readonly [name: string, value: string])[]
+
+/** Of the connection and its coding, not of the request. */
+const CONNECTION = new Set(['host', 'connection', 'content-length', 'accept-encoding', 'transfer-encoding'])
+
+interface HttpServer extends AsyncDisposable {
+  readonly url: string
+  readonly messages: readonly Frame[]
+  /** By JSON-RPC method, else by HTTP method; headers as they were on the wire. */
+  readonly requests: readonly { readonly name: string; readonly headers: Headers }[]
+}
+
+/** A small MCP server over HTTP that keeps what it was sent. */
+async function httpServer(): Promise<HttpServer> {
+  const messages: Frame[] = []
+  const requests: { name: string; headers: Headers }[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString('utf8')
+    const message: Frame = body === '' ? {} : JSON.parse(body)
+    messages.push(message)
+    requests.push({ name: message.method ?? request.method ?? '', headers: headersOf(request) })
+    if (request.method !== 'POST') {
+      // An open stream that says nothing; a session that is ended.
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      else response.writeHead(204).end()
+      return
+    }
+    if (message.id === undefined) {
+      response.writeHead(202).end()
+      return
+    }
+    const result = RESULTS[message.method ?? '']?.(message.params ?? {})
+    const answer = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result }
+    response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session-1' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    messages,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const RESULTS: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => object>> = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: 'p', version: '1' },
+  }),
+  'tools/list': () => ({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] }),
+  'tools/call': () => ({ content: [] }),
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ''] as const] : [],
+  )
+}
