@@ -6,6 +6,7 @@ export { type ExitGuardOptions, type GuardedOwner, installExitGuard } from './ex
 export { createHttpClient, type HttpClientOptions } from './http/client.js'
 export type { ConnectionFault } from './http/failure.js'
 export { placeOf } from './http/place.js'
+export { inheritedVariables, UNIX_ALLOWLIST } from './inherited-variables.js'
 export { LocalEnvironment, type LocalEnvironmentOptions } from './local.js'
 export { type OrphanTree, type ReapOptions, type ReapReport, reapOrphans } from './orphans.js'
 export type { EnvironmentInfoAnswer, EnvironmentStatusAnswer } from './registry/answers.js'

@@ -1,6 +1,7 @@
 import { InvalidArgumentsError } from '../../errors.js'
 import { type ExecEnvPolicy, type ExecPathStyle, type ExecStartParams, fileUriOf } from '../../protocol/index.js'
 import type { SpawnRequest } from '../environment.js'
+import { UNIX_ALLOWLIST } from '../inherited-variables.js'
 
 /**
  * How a program is started on an executor (reference: connections, 11.1). Raises `InvalidArgumentsError` for a working
@@ -41,24 +42,7 @@ function policyOf(names: readonly string[]): ExecEnvPolicy {
 }
 
 /** What the real client keeps beside the names asked for, whatever the system there. */
-const USUAL_VARIABLES = [
-  'HOME',
-  'LOGNAME',
-  'PATH',
-  'SHELL',
-  'USER',
-  '__CF_USER_TEXT_ENCODING',
-  'LANG',
-  'LC_ALL',
-  'TERM',
-  'TMPDIR',
-  'TZ',
-  'SYSTEMROOT',
-  'TEMP',
-  'TMP',
-  'SYSTEMDRIVE',
-  'LOCALAPPDATA',
-] as const
+const USUAL_VARIABLES = [...UNIX_ALLOWLIST, 'SYSTEMROOT', 'TEMP', 'TMP', 'SYSTEMDRIVE', 'LOCALAPPDATA'] as const
 
 /** Unicode, and without the byte that no argument can hold. */
 function isPlain(text: string): boolean {

@@ -1,39 +1,5 @@
 import { CONNECTING_VARIABLES } from '../../config/index.js'
-
-/** What a child of the host sees of the host's own environment (reference: connections, 9.2). */
-const UNIX = [
-  'HOME',
-  'LOGNAME',
-  'PATH',
-  'SHELL',
-  'USER',
-  '__CF_USER_TEXT_ENCODING',
-  'LANG',
-  'LC_ALL',
-  'TERM',
-  'TMPDIR',
-  'TZ',
-]
-const WINDOWS = [
-  'PATH',
-  'PATHEXT',
-  'COMSPEC',
-  'SYSTEMROOT',
-  'SYSTEMDRIVE',
-  'USERNAME',
-  'USERDOMAIN',
-  'USERPROFILE',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'TEMP',
-  'TMP',
-  'PROGRAMFILES',
-  'PROGRAMFILES(X86)',
-  'PROGRAMW6432',
-  'PROGRAMDATA',
-  'APPDATA',
-  'LOCALAPPDATA',
-]
+import { inheritedVariables } from '../inherited-variables.js'
 
 /**
  * The whole environment of a command that leads to an executor: the usual variables of the host, those by which
@@ -45,7 +11,7 @@ export function connectingEnvironment(
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const fold = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
-  const passed = new Set([...(platform === 'win32' ? WINDOWS : UNIX), ...CONNECTING_VARIABLES])
+  const passed = new Set([...inheritedVariables(platform), ...CONNECTING_VARIABLES])
   const chosen = new Map<string, readonly [string, string]>()
   for (const [name, value] of Object.entries(host))
     if (value !== undefined && passed.has(fold(name))) chosen.set(fold(name), [name, value])

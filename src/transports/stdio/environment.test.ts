@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { UNIX_ALLOWLIST } from '../../environments/index.js'
 import { ConfigError } from '../../errors.js'
-import { childEnvironment, executorVariables, UNIX_ALLOWLIST } from './environment.js'
+import { childEnvironment, executorVariables } from './environment.js'
 
 const parent = {
   HOME: '/home/u',
