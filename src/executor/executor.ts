@@ -27,7 +27,12 @@ export function createExecutor({
   detachedMs = 80_000,
 }: ExecutorOptions): Executor {
   const sessions = new Sessions(detachedMs)
-  const info = hostInfo(cwd, env, { httpHeaderEnvVars: true, fileWriteStreaming: true })
+  const info = hostInfo(cwd, env, {
+    httpHeaderEnvVars: true,
+    fileWriteStreaming: true,
+    capabilityDiscoveryV2: true,
+    environmentConfigRead: true,
+  })
   const methods: Methods = methodsOf(info, env)
   return {
     connect(channel, canResume) {

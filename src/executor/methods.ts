@@ -1,5 +1,6 @@
 import type { ExecEnvironmentInfo } from '../protocol/index.js'
 import type { Caller } from './connection.js'
+import { discoveryMethods } from './discovery/discovery-methods.js'
 import { fileMethods } from './files/file-methods.js'
 import { httpMethods } from './http/http-methods.js'
 import type { Variables } from './processes/env-policy.js'
@@ -29,6 +30,7 @@ export function methodsOf(info: ExecEnvironmentInfo, variables: Variables): Meth
     ...processMethods(variables),
     ...httpMethods(variables),
     ...fileMethods(),
+    ...discoveryMethods(variables),
   ])
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import {
   CancelledError,
   ClosedError,
@@ -77,6 +78,8 @@ async function lookInto(
   const roots = request.roots.filter(({ environment }) => environment === id)
   const findings: Findings = { roots: new Map(), installed: undefined, config: undefined, problems: [] }
   const asked = new AbortController()
+  // Every question listens.
+  setMaxListeners(0, asked.signal)
   const looking = look({ place, roots, request, memory, findings, signal: asked.signal })
   try {
     await bounded(looking, id, timeoutMs, signal)

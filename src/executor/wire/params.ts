@@ -42,6 +42,10 @@ export class Params {
     return this.#typed(name, 'an array of strings', isTexts) ?? this.#missing(name)
   }
 
+  textLists(name: string): readonly (readonly string[])[] {
+    return this.#typed(name, 'an array of arrays of strings', isTextLists) ?? this.#missing(name)
+  }
+
   textMap(name: string): ReadonlyMap<string, string> {
     const value = this.#typed(name, 'an object of strings', isTextMap) ?? this.#missing(name)
     return new Map(Object.entries(value))
@@ -86,6 +90,9 @@ export class Params {
     return value === undefined ? undefined : new Params(value, `${this.#place}${name}`)
   }
 
+  requiredGroups(name: string): readonly Params[] {
+    return this.has(name) ? this.groups(name) : this.#missing(name)
+  }
   groups(name: string): readonly Params[] {
     const value = this.#typed(name, 'an array', Array.isArray) ?? []
     return value.map((item: unknown, index) => new Params(item ?? null, `${this.#place}${name}[${index}]`))
@@ -130,6 +137,10 @@ function isCount(value: unknown): value is number {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function isTextLists(value: unknown): value is readonly (readonly string[])[] {
+  return Array.isArray(value) && value.every(isTexts)
 }
 
 function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
