@@ -57,10 +57,11 @@ describe('servers of a plugin', () => {
     expect(read({ command: 'c', env_vars: [{ name: 'A', source: 'local' }] }, REMOTE).error).toContain('`local`')
     expect(read({ command: 'c', env_vars: variables }, LOCAL).error).toContain('`remote`')
     expect(stdio({ command: 'c', env_vars: variables }, HOST)?.envVars).toEqual(variables)
-    for (const member of [{ bearer_token_env_var: 'T' }, { env_http_headers: { A: 'T' } }]) {
-      expect(read({ url: 'http://h/', ...member }, REMOTE).error).toContain('is not supported for a plugin')
-      expect(read({ url: 'http://h/', ...member }, LOCAL).error).toBeUndefined()
-    }
+    const headers = { url: 'http://h/', env_http_headers: { A: 'T' } }
+    expect(read(headers, REMOTE).error).toContain('is not supported for a plugin')
+    expect(read(headers, LOCAL).error).toBeUndefined()
+    for (const place of [REMOTE, LOCAL])
+      expect(read({ url: 'http://h/', bearer_token_env_var: 'T' }, place).error).toBeUndefined()
   })
 
   it('belong to the environment of their root, whatever they say', () => {

@@ -86,15 +86,14 @@ function withoutForeignMembers(declared: RawTable, warn: (message: string) => vo
   return entry
 }
 
-/** A plugin on another machine takes its variables from there, never the host's. */
+/** A plugin on another machine takes its variables from there, never the host's; a bearer token too, which then stays there. */
 function restrictVariables(entry: Record<string, Raw>, path: Path, environmentId: string): void {
   const local = environmentId === 'local'
   if (Array.isArray(entry.env_vars))
     entry.env_vars = entry.env_vars.map((variable: Raw) => placedVariable(variable, path, local))
-  if (local) return
-  for (const member of ['bearer_token_env_var', 'env_http_headers'])
-    if (entry[member] !== undefined)
-      throw fault('local_only', `${member} is not supported for a plugin of another environment`, path, { member })
+  if (local || entry.env_http_headers === undefined) return
+  const member = 'env_http_headers'
+  throw fault('local_only', `${member} is not supported for a plugin of another environment`, path, { member })
 }
 
 function placedVariable(variable: Raw, path: Path, local: boolean): Raw {
