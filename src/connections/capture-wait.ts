@@ -34,7 +34,7 @@ export async function waitForCapture(set: ConnectionSet, options: CaptureOptions
  * server that says so with `startup_readiness`.
  */
 function mustWait(view: EnabledView, required: readonly ServerKey[]): boolean {
-  if (view.lease.connection.environment?.state.is === 'recovering') return false
+  if (view.lease.connection.reach.isRecovering) return false
   if (required.some((key) => sameKey(key, view.key))) return true
   const { config } = view.server
   return config.required && !(config.startupReadiness === 'catalog' && offerBasis(view) === 'cached')

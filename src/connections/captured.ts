@@ -42,7 +42,7 @@ export interface CapturedServer {
 export function capture(view: View & { readonly lease: Lease }): CapturedServer {
   const { key, server, lease } = view
   lease.connection.refreshExpired()
-  lease.connection.reachAgain()
+  lease.connection.reach.again()
   const basis = offerBasis(view)
   const inventory = inventoryOf(view, basis)
   const { snapshot } = lease.connection.offer.catalog

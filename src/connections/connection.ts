@@ -8,7 +8,6 @@ import { Attribution } from './attribution.js'
 import { Closings } from './closings.js'
 import { EraKnowledge } from './eras/knowledge.js'
 import type { EraMemory } from './eras/memory.js'
-import { withKey } from './error-key.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory } from './inventory.js'
 import { type InventoryPart, type ListingContext, listingFailed } from './inventory-listing.js'
@@ -16,6 +15,7 @@ import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
 import type { TransportOpener } from './opener.js'
 import { type OperationHost, type OperationOptions, runOperation } from './operation.js'
+import { Reach } from './reach.js'
 import { type Debounce, Relister } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
@@ -67,6 +67,7 @@ export class Connection {
   readonly server: EffectiveServer
   readonly identity: ConnectionIdentity
   readonly environment: Environment | undefined
+  readonly reach: Reach
   readonly offer: ServerOffer
   readonly routes: Routes
   readonly #recipe: Recipe
@@ -85,6 +86,7 @@ export class Connection {
     this.server = server
     this.identity = options.identity
     this.environment = options.environment
+    this.reach = new Reach(server.key, options.environment, server.config.transport.type === 'stdio')
     this.#attribution = new Attribution({
       transport: server.config.transport.type,
       clientCapabilities: options.profile.capabilities,
@@ -196,21 +198,6 @@ export class Connection {
     return true
   }
 
-  /**
-   * An HTTP server whose executor was given up: its session may still be there, but nothing gets to it. A process says
-   * itself when it is lost.
-   */
-  get isOutOfReach(): boolean {
-    const state = this.environment?.state.is
-    return (state === 'failed' || state === 'connecting') && this.server.config.transport.type !== 'stdio'
-  }
-
-  /** Tries, in the background, to reach it again. */
-  reachAgain(): void {
-    // Whoever uses it is told why that fails.
-    if (this.isOutOfReach) this.environment?.info().catch(() => {})
-  }
-
   /** Lists anew, in the background, what is out of date by the server's own word and would not be told of. */
   refreshExpired(): void {
     const session = this.#lifecycle.keeper.current
@@ -251,14 +238,6 @@ export class Connection {
     for (const warning of warnings) this.#warnings.add(warning)
     await this.offer.merge('resources', resources)
     await this.offer.merge('prompts', prompts)
-  }
-
-  async #environmentBack(environment: Environment): Promise<void> {
-    try {
-      await environment.info()
-    } catch (error) {
-      throw withKey(error, this.server.key, 'initialize', undefined)
-    }
   }
 
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
@@ -405,7 +384,7 @@ export class Connection {
       capabilities: this.#recipe.profile.capabilities,
       ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
-      away: () => (this.environment?.state.is === 'recovering' ? this.#environmentBack(this.environment) : undefined),
+      away: () => this.reach.away(),
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
       renew: (expired) => lifecycle.renewed(expired),

@@ -25,7 +25,7 @@ export function offerBasis({ lease, cached }: View): OfferBasis {
   const { state, offer } = lease.connection
   switch (state.state) {
     case 'ready':
-      return lease.connection.isOutOfReach ? 'kept' : 'live'
+      return lease.connection.reach.isOut ? 'kept' : 'live'
     case 'idle':
       return cached === undefined ? 'none' : 'cached'
     case 'starting':
