@@ -48,6 +48,14 @@ export class Attribution {
     return !this.#hasStreams && !this.#legacy
   }
 
+  /**
+   * A line of the log does not say which request it belongs to, and any request can cause some, whether it asked or not:
+   * where holders want different ones, all requests take turns.
+   */
+  get logsUnasked(): boolean {
+    return !this.#hasStreams && this.#legacy
+  }
+
   agreed(era: Era): void {
     this.#legacy = era === 'legacy'
   }

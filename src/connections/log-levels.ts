@@ -27,6 +27,11 @@ export class LogLevels {
     return least !== undefined && (index === -1 || index >= LEVELS.indexOf(least))
   }
 
+  /** Somebody asked for a level. */
+  get isAsked(): boolean {
+    return this.#asked.size > 0
+  }
+
   /** The level that a holder asked for. */
   of(route: ConnectionRoute): string | undefined {
     const asked = this.#asked.get(route)

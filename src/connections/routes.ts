@@ -32,7 +32,7 @@ export class Routes {
     this.#key = key
     this.#attribution = attribution
     this.turns = new Turns(
-      () => attribution.exclusive,
+      () => attribution.exclusive || (attribution.logsUnasked && this.#standing.levels.isAsked),
       quiet,
       () => timers.now(),
     )
@@ -150,9 +150,10 @@ export class Routes {
 
   /** The request that a line of the log is for, told by turns: of those of one hearer, one that wants this level. */
   #speaking({ method, params }: ServerMessage): Caller | undefined {
-    if (method !== LOG_MESSAGE || !this.#attribution.logsByTurns) return undefined
+    if (method !== LOG_MESSAGE || this.#attribution.hasStreams) return undefined
     const owner = this.#owners.of(params)
     if (owner !== undefined) return { route: owner, origin: undefined }
+    if (!this.#attribution.logsByTurns) return this.turns.only
     const { speaking } = this.turns
     return speaking.find(({ logLevel }) => LogLevels.reaches(params?.level, logLevel)) ?? speaking[0]
   }

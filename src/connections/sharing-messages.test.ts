@@ -5,6 +5,7 @@ import { httpServer, stdioServer } from '../../test/fixtures/connections/servers
 import { holding, SharingHarness } from '../../test/fixtures/connections/sharing-harness.js'
 import type { JsonObject, JsonRpcMessage } from '../protocol/index.js'
 
+const UNASKABLE = { profile: { clientInfo: {}, capabilities: {} } }
 const ROOTED = { profile: { clientInfo: {}, capabilities: { roots: {}, elicitation: {} } } }
 const ACCEPTING: Record<string, Script> = {
   'logging/setLevel': () => ({}),
@@ -49,6 +50,29 @@ describe('what a shared server says beside any call', () => {
     const d = await harness.holder('d')
     await settle()
     expect([levels().at(-1), d.transitions]).toEqual(['info', ['ready']])
+  })
+
+  it('of its log comes to the session whose call it is, once one of them asked for a level', async () => {
+    const { script, letGo } = holding()
+    const harness = new SharingHarness(stdioServer('s'), { script: { ...ACCEPTING, ...script } })
+    const [a, b] = [await harness.holder('a', UNASKABLE), await harness.holder('b', UNASKABLE)]
+    const say = (data: string) => harness.process().notify('notifications/message', { level: 'error', data })
+    for (const holder of [a, b]) await holder.call({ by: 'bound' })
+    const together = [a.call({ by: 'a1', hold: true }), b.call({ by: 'b1', hold: true })]
+    await settle()
+    expect(harness.calls().slice(2)).toEqual(['a1', 'b1'])
+    await a.request('logging/setLevel', { level: 'error' })
+    const late = [a.call({ by: 'a2', hold: true }), b.call({ by: 'b2', hold: true })]
+    for (const name of ['a1', 'b1']) letGo(name)
+    await Promise.all(together)
+    await settle()
+    await say('of a')
+    letGo('a2')
+    await settle()
+    await say('of b')
+    letGo('b2')
+    await Promise.all(late)
+    expect([harness.calls().slice(4), a.heard, b.heard]).toEqual([['a2', 'b2'], ['of a'], ['of b']])
   })
 
   it('leaves a level that the server refuses with the one who asked for it', async () => {

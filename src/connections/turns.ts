@@ -82,6 +82,12 @@ export class Turns {
     return new Set(speaking.map(hearerOf)).size === 1 ? speaking.reverse() : []
   }
 
+  /** The one request that the server may be at work for; `undefined` when there is none, or more than one. */
+  get only(): Sender | undefined {
+    const [only, ...others] = this.#atWork()
+    return others.length === 0 ? only : undefined
+  }
+
   /** A turn, or `undefined` when the sender has to wait for it. */
   take(sender: Sender): Turn | undefined {
     return this.#mayGo(sender, this.#waiting.length > 0)

@@ -121,14 +121,13 @@ export class GatewaySession {
   /** Every request by itself, until the client opens a session with `initialize` after all. */
   #answerModern(method: string, params: JsonObject, { id, signal }: InboundRequest): Promise<JsonObject> {
     const envelope = requireEnvelope({ params })
-    this.#modern ??= new ModernService({ ...this.#options, onThread: (thread) => this.#opened(thread) })
+    this.#modern ??= new ModernService({ ...this.#options, isOneClient: true, onThread: (thread) => this.#opened(thread) })
     return this.#modern.answer({
       id,
       method,
       params,
       envelope,
       principal: OWNER,
-      isOfMany: false,
       signal,
       notify: (notification, sent) => void this.#peer.notify(notification, sent, { relatedTo: id }).catch(this.#warn),
     })

@@ -107,7 +107,6 @@ async function serve(
       params,
       envelope,
       principal: principal.id,
-      isOfMany: true,
       signal: exchange.signal,
       notify: (notification, sent) => exchange.notify(notification, sent),
       checkParameters: (inputSchema, args) => checkParameters(headers, inputSchema, args),

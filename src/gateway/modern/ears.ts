@@ -29,10 +29,13 @@ export interface ChangeListener {
 export class ModernEars implements ThreadEars {
   readonly calls: PendingCalls
   readonly #listeners = new Set<ChangeListener>()
+  readonly #isOneClient: boolean
   #relay: Relay | undefined
 
-  constructor(conducts: Conducts) {
+  /** `isOneClient`: whichever call hears a line of a log, it is the same client that does. */
+  constructor(conducts: Conducts, isOneClient = false) {
     this.calls = new PendingCalls(conducts)
+    this.#isOneClient = isOneClient
   }
 
   attach(relay: Relay): void {
@@ -82,11 +85,17 @@ export class ModernEars implements ThreadEars {
     if (method === 'notifications/tasks/status' && typeof taskId === 'string') {
       for (const listener of [...this.#listeners]) listener.taskChanged(key, taskId)
     }
-    if (NOT_RELAYED.has(method) || !(origin instanceof LiveCall)) return
-    const { waiting } = origin
+    if (NOT_RELAYED.has(method)) return
     const params = this.#relay?.told(notification)
-    if (waiting === undefined || params === undefined) return
-    if (method !== 'notifications/message' || wants(waiting, params)) waiting.notify(method, params)
+    if (params === undefined) return
+    if (method === LOG_MESSAGE) this.#listenerTo(key, params, origin)?.notify(method, params)
+    else if (origin instanceof LiveCall) origin.waiting?.notify(method, params)
+  }
+
+  /** Who hears a line of a log: the call that it is of, else any that wants it where all are of one client. */
+  #listenerTo(key: ServerKey, params: JsonObject, origin: unknown): WaitingClient | undefined {
+    const calls = origin instanceof LiveCall ? [origin] : this.#isOneClient ? this.calls.to(key) : []
+    return calls.map(({ waiting }) => waiting).find((waiting) => waiting !== undefined && wants(waiting, params))
   }
 
   /** The call that a question belongs to: as the wire says, else the only one out to this server that it can be of. */
@@ -106,6 +115,8 @@ export class ModernEars implements ThreadEars {
     )
   }
 }
+
+const LOG_MESSAGE = 'notifications/message'
 
 /** Milliseconds that a question waits for the calls to end that it is not of. */
 const UNTIL_CLEAR_MS = 30_000

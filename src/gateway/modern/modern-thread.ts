@@ -7,8 +7,7 @@ import { Moment } from '../moment.js'
 import { discoverAgain } from '../relay/discovery.js'
 import { type Introduction, ownIntroduction } from '../relay/handshake.js'
 import type { Relay } from '../relay/relay.js'
-import type { Conducts } from './conduct.js'
-import { ModernEars } from './ears.js'
+import type { ModernEars } from './ears.js'
 import { LogLevels } from './log-levels.js'
 import { ResourceSubscriptions } from './resource-subscriptions.js'
 
@@ -37,8 +36,7 @@ export class ModernThread {
     this.logLevels = new LogLevels(relay.thread, onFault)
   }
 
-  static async open(options: FrontOptions, profile: ClientProfile, conducts: Conducts): Promise<ModernThread> {
-    const ears = new ModernEars(conducts)
+  static async open(options: FrontOptions, profile: ClientProfile, ears: ModernEars): Promise<ModernThread> {
     const relay = await openModernRelay(options, profile, ears)
     ears.attach(relay)
     return new ModernThread(options, profile, relay, ears)
@@ -64,6 +62,12 @@ export class ModernThread {
   tellsCallsApart(key: ServerKey): boolean {
     const row = this.thread.servers().find((server) => sameKey(server.key, key))
     return row?.era === 'modern' || row?.transport === 'streamable_http' || !isAskable(this.profile)
+  }
+
+  /** Whether this server logs for all calls alike, on one pipe. */
+  mixesLogs(key: ServerKey): boolean {
+    const row = this.thread.servers().find((server) => sameKey(server.key, key))
+    return row?.era !== 'modern' && row?.transport !== 'streamable_http'
   }
 
   /** Who answers. */

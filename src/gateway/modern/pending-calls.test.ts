@@ -23,11 +23,11 @@ const newCall = () =>
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Begins a call; `gone` tells whether it went to its server. */
-function begin(calls: PendingCalls, key = KEY, byWire = untold) {
+function begin(calls: PendingCalls, key = KEY, byWire = untold, alone = false) {
   const call = newCall()
   const leave = calls.add(call)
   const state = { call, leave, gone: false }
-  void calls.enter(call, key, byWire).then(
+  void calls.enter(call, key, { told: byWire, alone }).then(
     () => {
       state.gone = true
     },
@@ -49,6 +49,22 @@ describe('calls to a server whose questions do not say whose they are', () => {
     b.leave()
     await settled()
     expect(c.gone).toBe(true)
+  })
+
+  it('take turns with one that hears a log which tells no call, however long that takes', async () => {
+    const calls = new PendingCalls(new Conducts())
+    const [a, loud, c] = [begin(calls, KEY, told), begin(calls, KEY, told, true), begin(calls, KEY, told)]
+    const elsewhere = begin(calls, OTHER, told)
+    await settled()
+    expect([a.gone, loud.gone, c.gone, elsewhere.gone]).toEqual([true, false, false, true])
+    a.leave()
+    await settled()
+    expect([loud.gone, c.gone]).toEqual([true, false])
+    loud.leave()
+    await settled()
+    expect([c.gone, begin(calls, KEY, told).gone]).toEqual([true, false])
+    await settled()
+    expect(calls.to(KEY)).toHaveLength(2)
   })
 
   it('go on beside one that waits for an answer, and past one that was given up', async () => {

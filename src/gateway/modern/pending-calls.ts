@@ -13,8 +13,18 @@ interface Pending {
   readonly key: ServerKey
   /** It waits for the end of this task; what the server asks for a task names it. */
   readonly taskId: string | undefined
+  /** What the server says meanwhile can be of no other call. */
+  readonly alone: boolean
   /** It went to its server, or does so now. */
   entered: boolean
+}
+
+/** How a call goes to its server. */
+export interface Entering {
+  /** Whether the wire tells whose a question is. */
+  told(): boolean
+  /** It hears a log that the wire tells of no call, and so takes its turn with all others. */
+  readonly alone?: boolean
 }
 
 /**
@@ -45,19 +55,20 @@ export class PendingCalls {
 
   /** The call waits for the end of a task. */
   follow(call: LiveCall, key: ServerKey, taskId: string): void {
-    if (this.#open.has(call)) this.#open.set(call, { key, taskId, entered: true })
+    if (this.#open.has(call)) this.#open.set(call, { key, taskId, alone: false, entered: true })
   }
 
   /**
-   * The call is about to go to this server. Resolves when it may. `told`: whether the wire tells whose a question is.
+   * The call is about to go to this server. Resolves when it may.
    *
    * @throws CancelledError its client left
    */
-  async enter(call: LiveCall, key: ServerKey, told: () => boolean): Promise<void> {
-    const pending: Pending = { key, taskId: undefined, entered: false }
+  async enter(call: LiveCall, key: ServerKey, { told, alone = false }: Entering): Promise<void> {
+    const pending: Pending = { key, taskId: undefined, alone, entered: false }
     if (!this.#open.has(call)) return
     this.#open.set(call, pending)
-    if (this.to(key).length > 0 && (this.#conducts.of(key).isVague || !told())) await this.#turnOf(call, pending)
+    const isMixed = this.#conducts.of(key).isVague || this.#isAlone(key) || !told()
+    if (this.to(key).length > 0 && isMixed) await this.#turnOf(call, pending)
     pending.entered = true
   }
 
@@ -92,9 +103,15 @@ export class PendingCalls {
   async #turnOf(call: LiveCall, { key }: Pending): Promise<void> {
     const conduct = this.#conducts.of(key)
     const isNext = () => this.to(key).length === 0 && this.#firstInLine(key) === call
-    if (!conduct.asks) await this.#until(isNext, call.signal, conduct.calls >= PROOF ? 0 : PATIENCE)
-    if (conduct.asks) await this.#until(isNext, call.signal, undefined)
+    const isBounded = () => !conduct.asks && !this.#isAlone(key)
+    if (isBounded()) await this.#until(isNext, call.signal, conduct.calls >= PROOF ? 0 : PATIENCE)
+    if (!isBounded()) await this.#until(isNext, call.signal, undefined)
     if (call.signal.aborted) throw new CancelledError()
+  }
+
+  /** Some call to this server, out or in line, is to be the only one. */
+  #isAlone(key: ServerKey): boolean {
+    return this.#with(key, ({ taskId, alone }) => taskId === undefined && alone).some(({ isStuck }) => !isStuck)
   }
 
   #firstInLine(key: ServerKey): LiveCall | undefined {

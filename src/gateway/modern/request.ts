@@ -16,8 +16,6 @@ export interface ModernRequest {
   readonly params: JsonObject
   readonly envelope: RequestEnvelope
   readonly principal: string
-  /** Whether other clients may stand behind requests that say the same of themselves. */
-  readonly isOfMany: boolean
   /** Fires when the client left or cancelled. */
   readonly signal: AbortSignal
   /** Sends a notification on the request's own stream. */

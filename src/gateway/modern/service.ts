@@ -12,6 +12,7 @@ import { invalidParams, isObject } from '../relay/params.js'
 import type { RelayOptions } from '../relay/relay-options.js'
 import { requireTasks } from '../tasks/index.js'
 import { Conducts } from './conduct.js'
+import { ModernEars } from './ears.js'
 import { finishResult } from './finish.js'
 import { MODERN_LIMITS, type ModernLimits } from './limits.js'
 import { readFilter } from './listen-filter.js'
@@ -22,6 +23,8 @@ import { ThreadShelf } from './thread-shelf.js'
 
 export interface ModernOptions extends FrontOptions {
   readonly modernLimits?: Partial<ModernLimits>
+  /** All requests are of one client. Default false: clients that say the same of themselves can't be told apart. */
+  readonly isOneClient?: boolean
   /** Told of every thread that is opened for a principal. */
   readonly onThread?: (thread: ModernThread, principal: string) => void
 }
@@ -143,7 +146,7 @@ export class ModernService {
     const leave = thread.ears.calls.add(call)
     const finish = (result: JsonObject) => finishResult(result, thread.serverInfo)
     const answered = thread.relay
-      .answer(request.method, request.params, relayOptions(request, thread, call))
+      .answer(request.method, request.params, this.#relayOptions(request, thread, call))
       .then((result) => finish(withoutUnreachableTools(request, result)))
     call.follow(
       answered.finally(() => {
@@ -152,6 +155,26 @@ export class ModernService {
       }),
     )
     return { call, finish }
+  }
+
+  #relayOptions(request: ModernRequest, thread: ModernThread, call: LiveCall): RelayOptions {
+    const { logLevel } = request.envelope
+    const { isOneClient = false } = this.#options
+    return {
+      signal: call.signal,
+      origin: call,
+      inputRequired: 'return',
+      mediates: (key) => key.environment !== null || isElsewhere(thread.thread, key),
+      ...(logLevel !== undefined && { logLevel }),
+      ...(!isOneClient && { hearer: call }),
+      ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),
+      onBound: async (key, tool) => {
+        if (tool !== undefined) request.checkParameters?.(tool.inputSchema, request.params.arguments)
+        if (logLevel !== undefined) await thread.logLevels.lower(key, logLevel)
+        const alone = !isOneClient && logLevel !== undefined && thread.mixesLogs(key)
+        await thread.ears.calls.enter(call, key, { told: () => thread.tellsCallsApart(key), alone })
+      },
+    }
   }
 
   async #withThread<T>(request: ModernRequest, use: (thread: ModernThread) => Promise<T>): Promise<T> {
@@ -164,7 +187,8 @@ export class ModernService {
   }
 
   async #openThread(principal: string, profile: ReturnType<typeof profileOf>): Promise<ModernThread> {
-    const thread = await ModernThread.open({ ...this.#options, principal }, profile, this.#conducts)
+    const ears = new ModernEars(this.#conducts, this.#options.isOneClient)
+    const thread = await ModernThread.open({ ...this.#options, principal }, profile, ears)
     this.#options.onThread?.(thread, principal)
     return thread
   }
@@ -181,24 +205,6 @@ function waitingClient({ signal, params, envelope, notify }: ModernRequest): Wai
     progressToken: progressToken(params),
     logLevel: envelope.logLevel,
     notify,
-  }
-}
-
-function relayOptions(request: ModernRequest, thread: ModernThread, call: LiveCall): RelayOptions {
-  const { logLevel } = request.envelope
-  return {
-    signal: call.signal,
-    origin: call,
-    inputRequired: 'return',
-    mediates: (key) => key.environment !== null || isElsewhere(thread.thread, key),
-    ...(logLevel !== undefined && { logLevel }),
-    ...(request.isOfMany && { hearer: call }),
-    ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),
-    onBound: async (key, tool) => {
-      if (tool !== undefined) request.checkParameters?.(tool.inputSchema, request.params.arguments)
-      if (logLevel !== undefined) await thread.logLevels.lower(key, logLevel)
-      await thread.ears.calls.enter(call, key, () => thread.tellsCallsApart(key))
-    },
   }
 }
 

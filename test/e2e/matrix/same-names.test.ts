@@ -191,6 +191,41 @@ describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combinati
   },
 )
 
+/** Where all of a server's messages come on one pipe, and its clients can be asked nothing. */
+const ON_ONE_PIPE = COMBINATIONS.filter(({ upstream }) => upstream === 'stdio')
+
+describe.each(ON_ONE_PIPE.map((combination) => [titleOf(combination), combination] as const))(
+  'two clients without capabilities: %s',
+  (_title, { client: era, server, downstream, upstream }) => {
+    const names = new Names('full')
+    let gateways: Gateways
+    let clients: EraClient[]
+    beforeAll(async () => {
+      gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
+      const spec = { era, transport: downstream, front: 'merged', capabilities: {} } as const
+      clients = [await gateways.connect(spec), await gateways.connect(spec)]
+      for (const client of clients) {
+        await untilListed(client, [names.of('test_simple_text')])
+        await callTool({ client, names }, 'test_simple_text')
+        await client.setLogLevel('info')
+      }
+    })
+    afterAll(async () => {
+      for (const client of clients ?? []) await client[Symbol.asyncDispose]()
+      await gateways?.[Symbol.asyncDispose]()
+    })
+
+    it('hear each its own log, of calls that are made together', async () => {
+      const before = clients.map(({ heard }) => heard.count)
+      await Promise.all(clients.map((client) => callTool({ client, names }, 'test_tool_with_logging')))
+      for (const [index, { heard }] of clients.entries()) {
+        await heard.several(3, 'notifications/message', before[index] ?? 0, undefined, HEARD_MS)
+        expect(heard.since(before[index] ?? 0, 'notifications/message')).toHaveLength(3)
+      }
+    })
+  },
+)
+
 /** Lets nobody go on before all have arrived. */
 class Gathering {
   readonly #all: Promise<void>
