@@ -121,7 +121,11 @@ export class GatewaySession {
   /** Every request by itself, until the client opens a session with `initialize` after all. */
   #answerModern(method: string, params: JsonObject, { id, signal }: InboundRequest): Promise<JsonObject> {
     const envelope = requireEnvelope({ params })
-    this.#modern ??= new ModernService({ ...this.#options, isOneClient: true, onThread: (thread) => this.#opened(thread) })
+    this.#modern ??= new ModernService({
+      ...this.#options,
+      isOneClient: true,
+      onThread: (thread) => this.#opened(thread),
+    })
     return this.#modern.answer({
       id,
       method,
