@@ -5,11 +5,15 @@ import type { Variables } from '../processes/env-policy.js'
 import { internal } from '../wire/fault.js'
 
 /** The folders that hold configuration and plugins of this machine, the weaker first. @throws RpcError -32603 */
-export type Homes = () => Promise<readonly [codex: string, reeve: string]>
+export type Homes = () => Promise<readonly [codex: string, ...others: string[]]>
 
 /** `$CODEX_HOME` and `$REEVE_HOME`, by default below the user's home. One that is named must be there. */
 export function homesOf(variables: Variables): Homes {
-  return async () => [await home('CODEX_HOME', '.codex', variables), await home('REEVE_HOME', '.reeve', variables)]
+  return async () => {
+    const codex = await home('CODEX_HOME', '.codex', variables)
+    const reeve = await home('REEVE_HOME', '.reeve', variables)
+    return codex === reeve ? [codex] : [codex, reeve]
+  }
 }
 
 async function home(variable: string, byDefault: string, variables: Variables): Promise<string> {

@@ -74,7 +74,8 @@ export async function textFile(folder: string, path: string): Promise<TextFile |
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    return `capability file ${uri} cannot be read (${typeof code === 'string' ? code : 'not UTF-8'})`
+    if (error instanceof TypeError) return `capability file ${uri} is not UTF-8, or has no name that a file can have`
+    return `capability file ${uri} cannot be read (${String(code)})`
   } finally {
     await handle?.close()
   }
