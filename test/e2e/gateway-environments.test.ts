@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildCli } from './built-cli.js'
 import { openWorld, type World } from './gateway/environments.js'
 import { RawSession } from './gateway/raw-http.js'
@@ -39,11 +39,22 @@ function newEars(): Ears {
   }
 }
 
+/** What takes longer than the first list waits for comes with a later one. */
+function untilListed(client: SdkClient, ...tools: string[]): Promise<string[]> {
+  const look = async () => {
+    const names = (await client.listTools()).map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(tools))
+    return names
+  }
+  return vi.waitFor(look, { timeout: 20_000, interval: 50 })
+}
+
 describe.each(CLIENTS)('%s of three servers of one name', (_name, connect) => {
   let client: SdkClient
   const ears = newEars()
   beforeAll(async () => {
     client = await connect(ears)
+    await untilListed(client, ...PLACES.map((place) => toolOf(place, 'where')), 'envb__modern__test_roots')
   }, 60_000)
   afterAll(() => client[Symbol.asyncDispose]())
 
@@ -60,7 +71,6 @@ describe.each(CLIENTS)('%s of three servers of one name', (_name, connect) => {
       const meta = (tool as { _meta?: unknown } | undefined)?._meta
       expect(meta).toEqual(place === 'local' ? undefined : { 'reeve/environment_id': place })
     }
-    expect(client.instructions).toContain('notes (environment enva)\n\nNotes at enva.')
   })
 
   it('calls each', async () => {
@@ -150,6 +160,7 @@ describe('a server of the new era in an environment', () => {
     'asks %s in its own name, and is told no folder of another machine',
     async (_n, connect) => {
       await using client = await connect(newEars())
+      await untilListed(client, 'envb__modern__test_elicitation')
       const asked = await client.callTool('envb__modern__test_elicitation', { message: 'Who?' })
       expect(textOf(asked)).toContain('action=accept')
       const roots = textOf(await client.callTool('envb__modern__test_roots'))
@@ -190,15 +201,14 @@ describe('an executor that is killed and comes back', () => {
   it('takes its servers along, hides no other, and brings them back; clients are told to list again', async () => {
     const ears = newEars()
     await using client = await connectV2(http, ears)
-    const listed = async () => new Set((await client.listTools()).map(({ name }) => name))
     const changes = () => ears.heard.filter(({ method }) => method === 'notifications/tools/list_changed').length
-    expect(await listed()).toContain('enva__notes__where')
+    await untilListed(client, ...PLACES.map((place) => toolOf(place, 'where')))
 
     await world.executors.enva.kill()
     await expect(client.callTool('enva__notes__where')).rejects.toThrow()
     for (const place of ['local', 'envb'] as const)
       expect(textOf(await client.callTool(toolOf(place, 'where')))).toContain(place)
-    expect(await listed()).toContain('envb__notes__where')
+    await untilListed(client, 'envb__notes__where')
 
     const before = changes()
     await world.executors.enva.restart()
@@ -208,16 +218,32 @@ describe('an executor that is killed and comes back', () => {
         timeout: 30_000,
       })
       .toBe('enva')
-    expect(await listed()).toContain('enva__notes__where')
+    await untilListed(client, 'enva__notes__where')
   }, 90_000)
 })
 
 describe('the selection of a gateway', () => {
   it('shows the servers of what is selected, in any case those of the configuration', async () => {
-    await using client = await connectV2(await world.http('--env', 'envb'), newEars())
-    const names = (await client.listTools()).map(({ name }) => name)
-    expect(names).toContain('envb__notes__where')
+    const target = await world.http('--env', 'envb')
+    await using client = await connectV2(target, newEars())
+    const names = await untilListed(client, 'notes__where', 'envb__notes__where')
     expect(names.some((name) => name.startsWith('enva__'))).toBe(false)
+    // Its introduction waits for servers for a moment only, and these are up now.
+    await using next = await connectV2(target, newEars())
+    expect(next.instructions).toContain('notes (environment envb)\n\nNotes at envb.')
+    expect(next.instructions).toContain('notes\n\nNotes at local.')
+  })
+
+  it('is each client’s own where several share a broker', async () => {
+    const places = ['enva', 'envb'] as const
+    const clients = await Promise.all(places.map((place) => connectV2(world.brokered('--env', place), newEars())))
+    for (const [index, client] of clients.entries()) {
+      const [mine, other] = index === 0 ? (['enva', 'envb'] as const) : (['envb', 'enva'] as const)
+      const names = await untilListed(client, 'notes__where', `${mine}__notes__where`)
+      expect(names.some((name) => name.startsWith(other))).toBe(false)
+      expect(textOf(await client.callTool(`${mine}__notes__where`))).toContain(`${mine} `)
+    }
+    await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()))
   })
 
   it('is refused with the choices where it can’t be', async () => {
@@ -230,6 +256,7 @@ describe('the selection of a gateway', () => {
     const target = await world.http('--transparent', '--only', 'notes', '--env', 'enva')
     await using client = await connectV2(target, newEars())
     expect(client.server).toMatchObject({ name: 'placed-notes' })
+    await untilListed(client, 'where')
     const tools = await client.listTools()
     expect(tools.find(({ name }) => name === 'where')).toMatchObject({ title: 'Where am I' })
     expect(textOf(await client.callTool('where'))).toContain('enva')

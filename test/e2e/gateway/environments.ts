@@ -17,8 +17,10 @@ export interface World extends AsyncDisposable {
   workspace(environment: string): string
   /** `reeve serve` over HTTP with these arguments beside. */
   http(...args: string[]): Promise<Target & { readonly kind: 'http' }>
-  /** The command that serves over stdio. */
+  /** The command that serves over stdio, from servers of its own. */
   stdio(...args: string[]): Target
+  /** The same from the broker of the home, which all these commands share. */
+  brokered(...args: string[]): Target
 }
 
 export async function openWorld(): Promise<World> {
@@ -55,11 +57,23 @@ export async function openWorld(): Promise<World> {
       ...reeveCommand('serve', '--stdio', ...args),
       env: cliEnvironment(home.folder),
     }),
+    brokered: (...args) => ({
+      kind: 'stdio',
+      ...reeveCommand('serve', '--stdio', ...args),
+      env: throughBroker(home),
+    }),
     async [Symbol.asyncDispose]() {
+      await home.reeve(['broker', 'stop'])
       await home[Symbol.asyncDispose]()
       await Promise.all(Object.values(executors).map((executor) => executor[Symbol.asyncDispose]()))
     },
   }
+}
+
+/** The broker ends by itself should nobody stop it. */
+function throughBroker({ folder }: CliHome): Record<string, string> {
+  const { REEVE_NO_BROKER: _, ...env } = cliEnvironment(folder)
+  return { ...env, REEVE_BROKER_IDLE_MS: '5000' }
 }
 
 function stdio(script: string, ...args: string[]) {
