@@ -22,14 +22,15 @@ describe('arguments of the resource functions', () => {
       [{ server: 5, cursor: true }, 'invalid type: number, expected a string'],
       [{ server: [] }, 'invalid type: sequence, expected a string'],
       [{ environment_id: {} }, 'invalid type: map, expected a string'],
-      [[], 'invalid type: sequence, expected an object'],
-      ['"x"', 'invalid type: string "x", expected an object'],
+      [[], 'invalid type: sequence, expected struct ListResourceArgs'],
+      ['"x"', 'invalid type: string "x", expected struct ListResourceArgs'],
     ] as const
     for (const [args, text] of told) {
       expect(() => listArguments(structuredClone(args) as never, true)).toThrow(
         `failed to parse function arguments: ${text}`,
       )
     }
+    expect(() => readArguments('5', true)).toThrow('invalid type: number, expected struct ReadResourceArgs')
     expect(listArguments({ uri: 5, other: [], environment_id: 5 }, false)).toEqual({})
     expect(() => readArguments({ server: null, uri: 'x' }, true)).toThrow('invalid type: null, expected a string')
     expect(readArguments({ server: 's', uri: 'x', cursor: 5 }, true)).toEqual({ server: 's', uri: 'x' })

@@ -26,7 +26,7 @@ const READ: readonly Member[] = ['server', 'uri']
  * @throws ResourceFunctionError texts as in the reference (tool-calls, 9.1 and 9.2)
  */
 export function listArguments(args: JsonValue | undefined, multiEnvironment: boolean): ResourceArguments {
-  const given = objectOf(args) ?? {}
+  const given = objectOf(args, 'struct ListResourceArgs') ?? {}
   const members = multiEnvironment ? [...LISTED, 'environment_id' as const] : LISTED
   checkTypes(given, members)
   return trimmed(given, members)
@@ -34,7 +34,7 @@ export function listArguments(args: JsonValue | undefined, multiEnvironment: boo
 
 /** As {@link listArguments}, of `read_mcp_resource`. */
 export function readArguments(args: JsonValue | undefined, multiEnvironment: boolean): ReadArguments {
-  const given = objectOf(args)
+  const given = objectOf(args, 'struct ReadResourceArgs')
   if (given === undefined) throw unparsed('missing_argument', 'expected value')
   const members = multiEnvironment ? [...READ, 'environment_id' as const] : READ
   checkTypes(given, members, READ)
@@ -47,11 +47,11 @@ export function readArguments(args: JsonValue | undefined, multiEnvironment: boo
   return { ...rest, server, uri }
 }
 
-/** Blank text and null say that there are none. */
-function objectOf(args: JsonValue | undefined): JsonObject | undefined {
+/** Blank text and null say that there are none. `expected` is how the reference words what it wants. */
+function objectOf(args: JsonValue | undefined, expected: string): JsonObject | undefined {
   const value = typeof args === 'string' ? parsed(args) : args
   if (value === undefined || value === null) return undefined
-  if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(value, 'an object')
+  if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(value, expected)
   return value
 }
 
