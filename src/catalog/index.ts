@@ -1,4 +1,4 @@
-export { usableRoots } from './capability-roots.js'
+export { effectiveRoots, usableRoots } from './capability-roots.js'
 export { Catalog, CatalogBuilder } from './catalog.js'
 export { configuredCatalog } from './configured.js'
 export { type AccountFacts, effectiveServers, isAgentPlugin, NO_ACCOUNT } from './effective.js'
