@@ -5,6 +5,12 @@ export function declareEnvironments(program: Command, verb: VerbRunner): void {
   const env = program
     .command('env')
     .description('list | add | remove | check: machines that servers run on, beside this one')
+    .allowExcessArguments()
+    .action((_options: object, command: Command) => {
+      const [word] = command.args
+      if (word !== undefined) command.error(`error: unknown command '${word}'`)
+      command.outputHelp()
+    })
   env
     .command('list')
     .description('list configured environments; connects to none')

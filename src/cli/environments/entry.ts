@@ -17,7 +17,7 @@ export interface EnvironmentAddOptions {
 }
 
 /**
- * The `[[environments]]` entry that a command line asks for, without its id.
+ * The `[[environments]]` entry that a command line asks for, without its id; with no way to reach it, the members to change.
  *
  * @param words what follows `--`
  * @param cwd where a relative `--cwd` starts
@@ -46,8 +46,7 @@ function wayOf(words: readonly string[], options: EnvironmentAddOptions, cwd: st
     refuse('--url', { '--env': options.env, '--cwd': options.cwd })
     return { url, auth_bearer_token_env_var: options.tokenEnv }
   }
-  if (ways === 0 && words.length === 0)
-    throw new UsageError('say how it is reached: --url URL, --ssh [USER@]HOST, or --command -- COMMAND')
+  if (ways === 0 && words.length === 0) return changes(options)
   const way = ssh === undefined ? '--command' : '--ssh'
   refuse(way, { '--token-env': options.tokenEnv, '--connect-timeout': options.connectTimeout })
   const [program, ...args] = ssh === undefined ? words : sshCommand(ssh, words)
@@ -58,6 +57,14 @@ function wayOf(words: readonly string[], options: EnvironmentAddOptions, cwd: st
     env: variables(options.env),
     cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
   }
+}
+
+/** Without a way: what else is to be changed of an entry that is there. */
+function changes({ tokenEnv, env, cwd, workspace, connectTimeout, initializeTimeout }: EnvironmentAddOptions): Members {
+  if (env !== undefined || cwd !== undefined) throw new UsageError('--env and --cwd go with the command: give it again')
+  if ([tokenEnv, workspace, connectTimeout, initializeTimeout].every((option) => option === undefined))
+    throw new UsageError('say how it is reached: --url URL, --ssh [USER@]HOST, or --command -- COMMAND')
+  return { auth_bearer_token_env_var: tokenEnv }
 }
 
 function refuse(way: string, foreign: Readonly<Record<string, unknown>>): void {

@@ -53,6 +53,13 @@ async function executor(token?: string): Promise<string> {
   return started.url
 }
 
+describe('reeve env', () => {
+  it('alone prints its help, and knows no other words', async () => {
+    expect(await reeve('env')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: reeve env') })
+    expect(await reeve('env', 'ad')).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command 'ad'") })
+  })
+})
+
 describe('reeve env add', () => {
   it('stores a URL with the name of the variable that holds its token', async () => {
     const added = await reeve('env', 'add', 'box', '--url', 'wss://box.example/x', '--token-env', 'BOX_TOKEN')
@@ -92,9 +99,18 @@ describe('reeve env add', () => {
     expect(file()).toContain(`program = "docker"\nargs = ["exec", "-i", "box"]\nenv = { K = "v" }\ncwd = "${root}/sub"`)
   })
 
+  it('changes what is given of one that is there', async () => {
+    await reeve('env', 'add', 'a', '--url', 'wss://h')
+    expect(await reeve('env', 'add', 'a', '--workspace', '/srv')).toMatchObject({ code: 0 })
+    expect(file()).toBe('[[environments]]\nid = "a"\nurl = "wss://h"\nworkspace = "/srv"\n')
+    const nobody = await reeve('env', 'add', 'b', '--workspace', '/srv')
+    expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('exactly one of url or program') })
+  })
+
   it('refuses what does not go together, and what no file may hold', async () => {
     for (const [args, code] of [
       [['x'], 2],
+      [['x', '--cwd', '/'], 2],
       [['x', '--url', 'ws://h', '--ssh', 'h'], 2],
       [['x', '--url', 'ws://h', '--', 'cmd'], 2],
       [['x', '--ssh', '-oProxyCommand=evil'], 2],
