@@ -172,6 +172,12 @@ describe('the identity in the inventory cache', () => {
   const cached = (server: EffectiveServer, context: Partial<IdentityContext> = {}) =>
     cacheIdentity(server, { ...CONTEXT, ...context })
 
+  it('keeps apart what two environments of one name offer', () => {
+    const server = stdioServer('s', { environmentId: 'devbox' })
+    expect(cached(server, { environmentHandle: '1' })).toBe(cached(server, { environmentHandle: '1' }))
+    expect(cached(server, { environmentHandle: '1' })).not.toBe(cached(server, { environmentHandle: '2' }))
+  })
+
   it('counts the capabilities of the client, not its name', () => {
     const renamed = { ...CONTEXT.profile, clientInfo: { name: 'other', version: '2' } }
     const abler = { ...CONTEXT.profile, capabilities: {} }
@@ -197,6 +203,17 @@ describe('the identity in the inventory cache', () => {
     ['a host variable', stdioServer('s', {}, { envVars: ['A'] }), true],
     ['a remote variable', stdioServer('s', {}, { envVars: [{ name: 'A', source: 'remote' }] }), false],
     ['HTTP', httpServer('s'), true],
+    ['a header variable', httpServer('s', {}, { envHttpHeaders: { 'X-Team': 'TEAM' } }), true],
+    [
+      'a header variable that is read on an executor',
+      httpServer('s', { environmentId: 'devbox' }, { envHttpHeaders: { 'X-Team': 'TEAM' } }),
+      false,
+    ],
+    [
+      'a bearer that is read on an executor',
+      httpServer('s', { environmentId: 'devbox' }, { bearerTokenEnvVar: 'A' }),
+      false,
+    ],
     ['a headers helper', httpServer('s', {}, { httpHeadersHelper: 'x' }), false],
     ['oauth settings', httpServer('s', {}, { oauth: {} }), false],
     ['scopes', httpServer('s', { scopes: [] }), false],

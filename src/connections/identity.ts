@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { HttpServer, ServerConfig, StdioServer } from '../config/index.js'
-import { keyText, type ServerKey } from '../identity/index.js'
+import { keyText, LOCAL_ENVIRONMENT, type ServerKey } from '../identity/index.js'
 import { canonicalJson, sha256 } from './canonical.js'
 import { hasExplicitAuthorization, storedOAuthApplies } from './http-authorization.js'
 import { type HostVariables, normalEnvVar, referencedVariables, variable } from './referenced-variables.js'
@@ -43,7 +43,6 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
     ...(config.protocol !== undefined && { protocol: config.protocol }),
     client: hashed(canonicalJson(context.profile.capabilities)),
     ...(context.profile.further && { introduction: hashed(canonicalJson(context.profile.further)) }),
-    ...(context.environmentHandle !== undefined && { handle: context.environmentHandle }),
     ...(storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
   }
   return Object.freeze({
@@ -71,6 +70,8 @@ function isCacheable(config: ServerConfig, context: IdentityContext): boolean {
   const { transport } = config
   if (transport.type === 'stdio') return !transport.envVars.map(normalEnvVar).some(({ source }) => source === 'remote')
   if (transport.httpHeadersHelper !== undefined) return false
+  const named = transport.bearerTokenEnvVar !== undefined || Object.keys(transport.envHttpHeaders).length > 0
+  if (named && config.environmentId !== LOCAL_ENVIRONMENT) return false
   if (transport.oauth !== undefined || transport.oauthResource !== undefined || config.scopes !== undefined)
     return false
   if (hasExplicitAuthorization(config)) return true
@@ -84,6 +85,7 @@ function launchFields({ key, config, source }: EffectiveServer, context: Identit
   return {
     key: keyText(key),
     environment: config.environmentId,
+    ...(context.environmentHandle !== undefined && { handle: context.environmentHandle }),
     transport: transport.type === 'stdio' ? stdioFields(transport) : httpFields(transport),
     variables: Object.fromEntries(
       referencedVariables(config, context.env).map((name) => [name, hashed(variable(context.env, name))]),
@@ -120,7 +122,7 @@ function httpFields(http: HttpServer): Record<string, unknown> {
 }
 
 function usesFallbackCwd({ environmentId, transport }: ServerConfig): boolean {
-  if (environmentId !== 'local') return false
+  if (environmentId !== LOCAL_ENVIRONMENT) return false
   if (transport.type !== 'stdio') return transport.httpHeadersHelper !== undefined
   // A relative one starts there.
   return transport.cwd === undefined || !isAbsolute(transport.cwd)

@@ -80,8 +80,10 @@ export class ExecutorEnvironment implements Environment {
     this.#monitor = new ExecutorMonitor({ ...this.#link, recoveryMs, recoveringWaitMs, healthMs })
     this.#pool = new LinkPool(this.#link)
     // Where one connection has died without a word, the others may have too.
-    this.#monitor.onstate(({ is }) => {
-      if (is === 'recovering') for (const running of this.#live) void running.probe()
+    this.#monitor.onstate((state) => {
+      if (state.is === 'recovering') for (const running of this.#live) void running.probe()
+      // An exchange cannot be asked whether it still goes on. Over commands each has an executor of its own.
+      if (state.is === 'failed' && options.connector.resumable) this.#pool.drop(state.error)
     })
     this.http = new RemoteHttp(this.#pool, () => this.info())
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())

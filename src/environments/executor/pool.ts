@@ -62,6 +62,11 @@ export class LinkPool {
     }
   }
 
+  /** Ends every connection, whatever goes on there. Later ones are opened anew. */
+  drop(reason: ReeveError): void {
+    for (const { link } of [...this.#all]) link.drop(reason)
+  }
+
   async close(): Promise<void> {
     this.#abort.abort()
     await Promise.all([...this.#all].map(({ link }) => link.close()))
