@@ -40,7 +40,9 @@ class Lacks {
   }
 }
 
-const LACKING: ReadonlySet<string> = new Set([
+type ProblemCode = Extract<ThreadEvent, { readonly type: 'problem' }>['problem']['code']
+
+const LACKING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'environment_unavailable',
   'discovery_failed',
   'root_unreadable',

@@ -128,6 +128,14 @@ describe('servers of environments on the command line', () => {
     expect(nowhere.stderr).toContain("unknown MCP server 'nots'. Did you mean 'notes'?")
   })
 
+  it('are examined one by one', async () => {
+    const { code, stdout } = await home.reeve(['doctor', '--json'])
+    expect(placesOf(stdout, 'servers')).toEqual(['here', 'notes', 'notes devbox', 'notes workshop', 'only workshop'])
+    expect({ code, findings: JSON.parse(stdout).findings }).toEqual({ code: 0, findings: [] })
+    const alone = await home.reeve(['doctor', 'notes', '--env', 'workshop', '--json'])
+    expect(placesOf(alone.stdout, 'servers')).toEqual(['notes workshop'])
+  })
+
   it('that can not be asked make a listing incomplete, and no other verb', async () => {
     const broken = `${twoOwners()}[[environments]]\nid = "gone"\nurl = "ws://127.0.0.1:9"\n`
     await writeFile(join(home.folder, 'gone.toml'), broken)

@@ -1,4 +1,5 @@
 import { type LoadedConfig, loadConfig } from '../../config/index.js'
+import { GATEWAY_FEATURES } from '../../gateway/index.js'
 import { serverKey } from '../../identity/index.js'
 import type { Cli } from '../cli.js'
 import { configurationFindings } from '../doctor/configuration-findings.js'
@@ -58,7 +59,7 @@ async function byStarting(
   const selector = optionalSelector(name, options)
   const watch = new StartupWatch()
   cli.err.progress('starting the servers')
-  await using reeve = await Reeve.open({ home, configFiles, cwd, env })
+  await using reeve = await Reeve.open({ home, configFiles, cwd, env, featureDefaults: GATEWAY_FEATURES })
   await using thread = await reeve.startThread({
     ...(selector !== undefined && { only: [selector] }),
     onEvent: watch.onEvent,
