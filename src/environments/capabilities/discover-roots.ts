@@ -1,5 +1,5 @@
 import { ProtocolViolationError, RpcError } from '../../errors.js'
-import { EXEC_METHODS, fileUriOf } from '../../protocol/index.js'
+import { EXEC_CODES, EXEC_METHODS, fileUriOf } from '../../protocol/index.js'
 import type { Environment } from '../environment.js'
 import { type RootAnswer, rootAnswersOf } from './answers.js'
 import { discoverRoot, type RootDiscovery, unreadableRoot } from './discover-root.js'
@@ -40,8 +40,6 @@ export async function discoverRoots(
   for (const one of ended) if (one.status === 'rejected') throw one.reason
 }
 
-/** The reference names this flag for the method; executors without it are read file by file. */
-const FLAG = 'capabilityDiscoverySandbox'
 /** Of one request (seen). */
 const MOST_ROOTS = 128
 
@@ -52,8 +50,7 @@ async function askedFor(
   onproblem: (problem: DiscoveryProblem) => void,
 ): Promise<ReadonlyMap<CapabilityRoot, RootAnswer>> {
   const answers = new Map<CapabilityRoot, RootAnswer>()
-  const info = await environment.info()
-  if (environment.ask === undefined || info.capabilities?.[FLAG] !== true) return answers
+  if (environment.ask === undefined) return answers
   const style = await environment.pathStyle()
   const askable = roots.flatMap((root) => {
     const uri = fileUriOf(root.path, style)
@@ -73,6 +70,8 @@ async function askedFor(
     return answers
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof ProtocolViolationError)) throw error
+    // The method has no flag: real clients ask too, and small executors don't have it.
+    if (error instanceof RpcError && error.rpcCode === EXEC_CODES.unknownMethod) return new Map()
     const message = `the plugins were read file by file: ${error.message}`
     onproblem(Object.freeze({ code: 'discovery_failed', environment: environment.id, message }))
     return new Map()

@@ -58,7 +58,7 @@ const names = (found: EnvironmentCapabilities | undefined) =>
   found?.plugins.map(({ id, servers }) => [id, ...servers.keys()])
 const codes = (found: EnvironmentCapabilities | undefined) => found?.problems.map(({ code }) => code)
 
-const CAPABILITIES = { capabilityDiscoverySandbox: true, capabilityDiscoveryV2: true, environmentConfigRead: true }
+const CAPABILITIES = { capabilityDiscoveryV2: true, environmentConfigRead: true }
 const ALL: DiscoveryFeatures = { rootsInOneRequest: true, installedPlugins: true, executorConfig: true }
 
 /** An executor that has every flag and answers with what the test says. */
@@ -304,12 +304,7 @@ describe('an executor that answers nonsense', () => {
       features: ALL,
       policies,
     })
-    expect(codes(found)?.sort()).toEqual([
-      'broken_executor_config',
-      'discovery_failed',
-      'discovery_failed',
-      'root_unreadable',
-    ])
+    expect(codes(found)?.sort()).toEqual(['broken_executor_config', 'discovery_failed', 'root_unreadable'])
   })
 
   it('cannot bring files from outside by naming them', async () => {
