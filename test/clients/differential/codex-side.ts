@@ -38,7 +38,12 @@ export async function codexSide(world: World): Promise<Side> {
     const { environments } = world.plan
     const started = await startThread(world, app, { ask: 'start', environments: environments.map((id) => ({ id })) })
     const thread = new CodexThread(world, app, model, started)
-    return { answers: (questions) => thread.answers(questions), [Symbol.asyncDispose]: close }
+    return {
+      answers: (questions) => thread.answers(questions),
+      // It looks for lost executors when the next turn begins.
+      recovered: () => Promise.resolve(),
+      [Symbol.asyncDispose]: close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -6,8 +6,8 @@ import {
   CallResult,
   callShape,
   errorShape,
+  functionOutputShape,
   functionShape,
-  itemShape,
   keyShape,
   namespaceShape,
   startupsShape,
@@ -54,8 +54,7 @@ export function answerOf(question: ModelQuestion, turn: CodexTurn): Json {
     }
     case 'function': {
       const item = itemOf(turn)
-      const output = textOf(turn.output)
-      return item === undefined ? { output } : { output, item: itemShape({ ...item, environment: item.environmentId }) }
+      return functionOutputShape(textOf(turn.output), item && { ...item, environment: item.environmentId })
     }
   }
 }

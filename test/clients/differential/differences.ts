@@ -9,8 +9,11 @@ export type Difference = z.infer<typeof Difference>
 const Difference = z.strictObject({
   scenario: z.string(),
   question: z.string(),
-  /** `3`, or `30b`; several, separated by commas. */
-  row: z.string().regex(/^\d+b?(, \d+b?)*$/),
+  /** `3`, or `30b`; several, separated by commas. Null: no row says so, which is to be decided. */
+  row: z
+    .string()
+    .regex(/^\d+b?(, \d+b?)*$/)
+    .nullable(),
   /** What the row comes to here, in a few words. */
   why: z.string().min(1),
   codex: z.json(),

@@ -7,6 +7,8 @@ import { type Command, type Program, startProgram } from '../program.js'
 /** An executor that can be killed and comes back where it was. */
 export interface Executor extends AsyncDisposable {
   readonly url: string
+  /** Its `CODEX_HOME` and `REEVE_HOME`. */
+  readonly home: string
   /** Without a word; what it ran is gone when this resolves. */
   kill(): Promise<void>
   restart(): Promise<void>
@@ -32,6 +34,7 @@ export async function startExecutor(kind: ExecutorKind): Promise<Executor> {
   let { program, url } = await listen(kind, home, 'ws://127.0.0.1:0')
   return {
     url,
+    home: home.folder,
     async kill() {
       program.child.kill('SIGKILL')
       await program[Symbol.asyncDispose]()

@@ -1,5 +1,6 @@
 // The server of the differential run. It tells in which folder it runs, which is how an answer shows the environment that gave it.
-//   node notes-server.mjs [--tool NAME]… [--instructions TEXT] [--hidden NAME] [--page-size N] [--exit]
+//   node notes-server.mjs [--tool NAME]… [--instructions TEXT] [--hidden NAME] [--page-size N] [--exit] [--pids FILE]
+import { appendFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { answer, readFrames, refuse } from '../../fixtures/stdio/frames.mjs'
@@ -11,6 +12,7 @@ const { values: options } = parseArgs({
     instructions: { type: 'string' },
     'page-size': { type: 'string', default: '0' },
     exit: { type: 'boolean', default: false },
+    pids: { type: 'string' },
   },
 })
 let counted = 0
@@ -98,6 +100,7 @@ const methods = {
   },
 }
 
+if (options.pids !== undefined) appendFileSync(options.pids, `${process.pid}\n`)
 if (options.exit) process.exit(7)
 readFrames(({ id, method, params = {} }) => {
   if (id === undefined || method === undefined) return

@@ -45,4 +45,6 @@ export function isModelQuestion(question: Question): question is ModelQuestion {
 export interface Side extends AsyncDisposable {
   /** The answers in order. Those of neighbouring questions of the model are of one turn. */
   answers(questions: readonly Question[]): Promise<readonly Json[]>
+  /** Resolves once an environment that came back is as well again as this side makes it without being asked to. */
+  recovered(environment: string): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  EnvironmentError,
   Reeve,
   ReeveError,
   RpcError,
@@ -15,8 +16,8 @@ import {
   CallResult,
   callShape,
   errorShape,
+  functionOutputShape,
   functionShape,
-  itemShape,
   keyShape,
   namespaceShape,
   ReadResult,
@@ -41,15 +42,19 @@ export async function reeveSide(world: World): Promise<Side> {
     env: { ...world.env, HOME: home },
     features: { multi_environment_mcp: world.plan.multiEnvironment ?? true },
   })
-  const events: ThreadEvent[] = []
+  const events = new Told()
   try {
     const { environments } = world.plan
     const start = {
       environments: environments.map((id) => ({ id })),
-      onEvent: (event: ThreadEvent) => events.push(event),
+      onEvent: (event: ThreadEvent) => events.take(event),
     }
     const thread = new ReeveThread(world, reeve, await startThread(world, reeve, start), events)
-    return { answers: (questions) => thread.answers(questions), [Symbol.asyncDispose]: () => reeve.close() }
+    return {
+      answers: (questions) => thread.answers(questions),
+      recovered: (environment) => thread.recovered(environment),
+      [Symbol.asyncDispose]: () => reeve.close(),
+    }
   } catch (error) {
     await reeve.close()
     throw error
@@ -76,13 +81,13 @@ class ReeveThread {
   readonly #world: World
   readonly #reeve: Reeve
   readonly #thread: Thread
-  readonly #events: readonly ThreadEvent[]
+  readonly #told: Told
 
-  constructor(world: World, reeve: Reeve, thread: Thread, events: readonly ThreadEvent[]) {
+  constructor(world: World, reeve: Reeve, thread: Thread, told: Told) {
     this.#world = world
     this.#reeve = reeve
     this.#thread = thread
-    this.#events = events
+    this.#told = told
   }
 
   async answers(questions: readonly Question[]): Promise<readonly Json[]> {
@@ -100,6 +105,19 @@ class ReeveThread {
     return answers
   }
 
+  /** Its servers are up when one of them answers; each event may be the one that says so. */
+  async recovered(environment: string): Promise<void> {
+    for (;;) {
+      const before = this.#told.events.length
+      const answered = await this.#thread.callTool({ server: 'notes', environment, tool: 'whoami' }).then(
+        () => true,
+        () => false,
+      )
+      if (answered) return
+      await this.#told.more(before)
+    }
+  }
+
   async #answer(question: Exclude<Question, ModelQuestion>): Promise<Json> {
     const { folder } = this.#world
     switch (question.ask) {
@@ -113,7 +131,7 @@ class ReeveThread {
         )
       case 'startups':
         return startupsShape(
-          this.#events
+          this.#told.events
             .filter((event) => event.type === 'status')
             .map(({ key, status, error }) => ({ ...key, status, ...(error !== undefined && { error }) })),
         )
@@ -149,7 +167,7 @@ async function askStep(step: Step, question: ModelQuestion): Promise<Json> {
           description,
           tools: tools.map((tool) => ({
             name: tool.name,
-            description: String(tool.definition.description ?? ''),
+            description: tool.description ?? '',
             parameters: tool.definition.inputSchema ?? null,
           })),
         }),
@@ -167,8 +185,32 @@ async function askStep(step: Step, question: ModelQuestion): Promise<Json> {
         if (error instanceof UnsupportedCallError) return { output: error.message, item: undefined }
         throw error
       })
-      return { output: answered.output, ...(answered.item && { item: itemShape(answered.item) }) }
+      return functionOutputShape(answered.output, answered.item)
     }
+  }
+}
+
+/** What the thread tells, and how to wait for more of it. */
+class Told {
+  readonly events: ThreadEvent[] = []
+  readonly #waiting = new Set<() => void>()
+
+  take(event: ThreadEvent): void {
+    this.events.push(event)
+    for (const look of this.#waiting) look()
+  }
+
+  /** Resolves once there are more than `known`. */
+  more(known: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (this.events.length <= known) return
+        this.#waiting.delete(look)
+        resolve()
+      }
+      this.#waiting.add(look)
+      look()
+    })
   }
 }
 
@@ -181,7 +223,14 @@ async function settled(ask: () => Promise<Json>): Promise<Json> {
     return await ask()
   } catch (error) {
     if (error instanceof RpcError) return errorShape(error.message, error.rpcCode)
+    // Which step of getting there it was is a matter of moments.
+    if (isOfEnvironment(error)) return errorShape('the environment cannot be used')
     if (error instanceof ReeveError) return errorShape(error.message)
     throw error
   }
+}
+
+function isOfEnvironment(error: unknown): boolean {
+  if (error instanceof EnvironmentError) return error.code !== 'environment_unauthorized'
+  return error instanceof ReeveError && isOfEnvironment(error.cause)
 }

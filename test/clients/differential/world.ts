@@ -30,6 +30,8 @@ export interface Plan {
   readonly shared: Readonly<Record<string, ServerPlan>>
   /** More of `config.toml`. */
   readonly config?: string
+  /** `config.toml` in the home of an executor, by its id. */
+  readonly executorConfig?: Readonly<Record<string, string>>
   /** Default true. */
   readonly multiEnvironment?: boolean
 }

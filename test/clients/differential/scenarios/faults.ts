@@ -23,13 +23,13 @@ export const faults: readonly Scenario[] = [
     },
     course: [
       { ask: 'namespaces' },
+      { ask: 'startups' },
       { ask: 'function', name: LIST, arguments: {} },
       { ask: 'function', name: LIST, arguments: { server: 'exits', environment_id: 'envb' } },
       { ask: 'function', name: LIST, arguments: { server: 'absent', environment_id: 'envb' } },
       { ask: 'function', name: LIST, arguments: { server: 'gone' } },
       { ask: 'function', name: LIST, arguments: { server: 'none', environment_id: 'envb' } },
       { ask: 'rows' },
-      { ask: 'startups' },
       { ask: 'direct', server: 'exits', environment: 'envb', tool: 'whoami' },
       { ask: 'direct', server: 'absent', environment: 'envb', tool: 'whoami' },
       { ask: 'direct', server: 'gone', tool: 'whoami' },
@@ -50,6 +50,7 @@ export const faults: readonly Scenario[] = [
             outside: { command: process.execPath, cwd: '../outside' },
             local: { command: process.execPath, env_vars: [{ name: 'HOME', source: 'local' }] },
             token: { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'TOKEN' },
+            header: { url: 'http://127.0.0.1:9/mcp', env_http_headers: { 'X-Token': 'TOKEN' } },
           },
         },
         { root: 'rootB', environment: 'envb', servers: { notes: [] }, manifest: '{' },
@@ -57,7 +58,7 @@ export const faults: readonly Scenario[] = [
       ],
       shared: {},
     },
-    course: [{ ask: 'namespaces' }, { ask: 'rows' }, whoami('enva'), whoami('envb')],
+    course: [{ ask: 'namespaces' }, { ask: 'rows' }, { ask: 'startups' }, whoami('enva'), whoami('envb')],
   },
   {
     name: 'what the host configures of a plugin',
@@ -85,6 +86,29 @@ enabled = false
     ],
   },
   {
+    name: 'what the executor configures',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [], more: [] } },
+        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
+      ],
+      shared: {},
+      executorConfig: {
+        enva: `
+[mcp_servers.notes]
+url = "http://127.0.0.1:9/mcp"
+[mcp_servers.pipes]
+command = "none"
+[plugins."rootA".mcp_servers.more]
+enabled = false
+`,
+        envb: '[mcp_servers',
+      },
+    },
+    course: [{ ask: 'namespaces' }, { ask: 'rows' }, whoami('envb')],
+  },
+  {
     name: 'an executor that is killed and comes back',
     plan: {
       environments: ['enva', 'envb'],
@@ -99,6 +123,7 @@ enabled = false
       whoami('enva'),
       whoami('envb'),
       { happens: 'kill', environment: 'envb' },
+      // Codex would keep a call to envb waiting for its whole 45 s.
       whoami('enva'),
       { happens: 'restart', environment: 'envb' },
       { ask: 'namespaces' },
