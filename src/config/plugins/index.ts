@@ -18,3 +18,4 @@ export {
 export { PLUGIN_MANIFESTS, type PluginManifest, type PluginServersSource, readPluginManifest } from './manifest.js'
 export { inside, pathRules, pluginDataFolder, within } from './paths.js'
 export { type PluginPlace, type PluginServers, readPluginServers } from './servers.js'
+export { dependencyKey, type NeededServers, neededServers, type SkillDependency } from './skill-dependencies.js'
