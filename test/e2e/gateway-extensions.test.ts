@@ -11,6 +11,9 @@ const FULL = (era: string) => ({
 })
 
 /** Every URI in a value, at any depth. */
+/** Servers come up beside the first requests. */
+const STARTING = { timeout: 20_000 }
+
 function urisIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) =>
@@ -38,7 +41,7 @@ describe('methods of extensions that the gateway does not know', () => {
     await using home = await openHome(() => ({ old: FULL('2025'), new: FULL('2026'), plain: {} }))
     await using gateway = await openGateway(home.reeve)
     await eachClient(gateway.url, async (ask) => {
-      await expect.poll(async () => urisIn(await ask('skills/list'))).toHaveLength(6)
+      await expect.poll(async () => urisIn(await ask('skills/list').catch(() => ({}))), STARTING).toHaveLength(6)
       const uris = urisIn(await ask('skills/list'))
       expect(uris.filter((uri) => uri.startsWith('reeve://new/skill://'))).toHaveLength(3)
       expect(uris.filter((uri) => uri.startsWith('reeve://old/skill://'))).toHaveLength(3)
@@ -64,7 +67,7 @@ describe('methods of extensions that the gateway does not know', () => {
     await using home = await openHome(() => ({ new: FULL('2026'), plain: {} }))
     await using gateway = await openGateway(home.reeve)
     await eachClient(gateway.url, async (ask) => {
-      await expect.poll(async () => urisIn(await ask('skills/list').catch(() => ({})))).toHaveLength(3)
+      await expect.poll(async () => urisIn(await ask('skills/list').catch(() => ({}))), STARTING).toHaveLength(3)
       await expect(ask('skills/get', { uri: 'reeve://plain/skill://x' })).rejects.toMatchObject({ code: -32601 })
     })
     await using bare = await openHome(() => ({ plain: {} }))
@@ -79,8 +82,8 @@ it('joins the extensions of all servers in what the gateway declares', async () 
   await using home = await openHome(() => ({ old: FULL('2025'), plain: {} }))
   await using gateway = await openGateway(home.reeve)
   const modern = new RawModern(gateway.url, { token: TOKEN })
-  const { capabilities } = await modern.result('server/discover')
-  expect(capabilities).toMatchObject({
+  const discovered = async () => (await modern.result('server/discover')).capabilities
+  await expect.poll(discovered, STARTING).toMatchObject({
     extensions: {
       'com.example/unheard-of': { setting: 'kept' },
       'io.modelcontextprotocol/skills': { directoryRead: true },
@@ -88,6 +91,7 @@ it('joins the extensions of all servers in what the gateway declares', async () 
       'io.modelcontextprotocol/tasks': {},
     },
   })
+  const capabilities = await discovered()
   expect(capabilities).not.toHaveProperty('com.example/unknown')
   expect(capabilities).not.toHaveProperty('tasks')
 })

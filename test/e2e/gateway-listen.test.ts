@@ -106,6 +106,9 @@ describe('subscriptions/listen', () => {
   it('is subscribed to a resource once for all streams, until the last of them ends', async () => {
     const sent = async (method: string) =>
       (await home.recorded('notes')).filter((message) => message.method === method).length
+    const open = async () => (await sent('resources/subscribe')) - (await sent('resources/unsubscribe'))
+    // Streams of others that were dropped have ended.
+    await expect.poll(open, { timeout: 20_000 }).toBe(0)
     const before = { subscribe: await sent('resources/subscribe'), unsubscribe: await sent('resources/unsubscribe') }
     const [one, two] = [
       await listen({ resourceSubscriptions: [COUNTER] }, 1),
@@ -120,7 +123,7 @@ describe('subscriptions/listen', () => {
     await until(two.stream, 'notifications/resources/updated')
     expect(await sent('resources/unsubscribe')).toBe(before.unsubscribe)
     two.stream.drop()
-    await expect.poll(() => sent('resources/unsubscribe')).toBe(before.unsubscribe + 1)
+    await expect.poll(() => sent('resources/unsubscribe'), { timeout: 20_000 }).toBe(before.unsubscribe + 1)
   })
 
   it('tells of the tasks of servers that tell of theirs, to clients that know tasks', async () => {
