@@ -2,6 +2,7 @@ import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { PluginPolicy } from '../../src/config/index.js'
 import {
   CapabilityFinder,
@@ -13,7 +14,11 @@ import {
 } from '../../src/environments/index.js'
 import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/executor/index.js'
 import { environmentId } from '../../src/identity/index.js'
+import { clientHome } from './client-home.js'
 import { type ExecServer, execServer } from './exec-server.js'
+import { speakJsonLines } from './json-lines.js'
+import { PEER } from './peers.js'
+import { startProgram } from './program.js'
 
 /** One machine's home with plugins and configuration, seen by both executors. */
 let real: ExecServer
@@ -274,4 +279,71 @@ describe('what Reeve finds is the same on both executors', () => {
       await rm(join(home, 'config.toml'))
     }
   })
+})
+
+describe('Codex finds what our executor offers', () => {
+  const quote = (text: string) => JSON.stringify(text)
+  const Started = z.object({ thread: z.object({ id: z.string() }) })
+  const Statuses = z.object({
+    data: z.array(
+      z.object({ name: z.string(), environmentId: z.string().nullable(), pluginId: z.string().nullable() }),
+    ),
+  })
+
+  it.each([true, false])(
+    'of a selected root and of its own configuration, in one request: %s',
+    async (inOneRequest) => {
+      await using client = await clientHome('codex-discovers')
+      await write(client.folder, {
+        'there/config.toml': '[mcp_servers.web]\nurl = "http://127.0.0.1:9/mcp"\n',
+        'environments.toml': '',
+        'config.toml': `model = "gpt-5.4"
+model_provider = "standin"
+[model_providers.standin]
+name = "standin"
+base_url = "http://127.0.0.1:9/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+[features]
+multi_environment_mcp = true
+executor_capability_discovery = ${inOneRequest}
+`,
+      })
+      await using executor = await serveExecutorWebSocket({
+        host: '127.0.0.1',
+        port: 0,
+        authentication: { kind: 'none' },
+        env: { ...client.env, CODEX_HOME: join(client.folder, 'there') },
+        cwd: client.folder,
+      })
+      const environments = `include_local = true\n[[environments]]\nid = "box"\nurl = ${quote(executor.url)}\n`
+      await writeFile(join(client.folder, 'environments.toml'), environments)
+      const { command, args } = PEER.codex()
+      await using program = startProgram(
+        { command, args: [...args, 'app-server'] },
+        { env: { ...client.env, CODEX_HOME: client.folder }, cwd: client.folder },
+      )
+      const lines = speakJsonLines(program)
+      const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
+      await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
+      lines.notify('initialized')
+      const { thread } = Started.parse(
+        await lines.request('thread/start', {
+          cwd: client.folder,
+          approvalPolicy: 'never',
+          environments: [{ environmentId: 'box', cwd: client.folder }],
+          selectedCapabilityRoots: [
+            { id: 'r', location: { type: 'environment', environmentId: 'box', path: join(home, 'roots', 'usual') } },
+          ],
+        }),
+      )
+      const { data } = Statuses.parse(await lines.request('mcpServerStatus/list', { threadId: thread.id }))
+      expect(data.map(({ name, environmentId, pluginId }) => [name, environmentId, pluginId]).sort()).toEqual([
+        ['notes', 'box', 'r'],
+        ['web', 'box', null],
+      ])
+    },
+  )
 })
