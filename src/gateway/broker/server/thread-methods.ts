@@ -43,9 +43,9 @@ export function threadMethods(thread: Thread): ReadonlyMap<string, WireMethod> {
     'thread/rootsChanged': () => done(thread.rootsChanged()),
     'thread/client': async (call, options) => {
       const { key, client } = await clientOf(call, options)
-      const { era, protocolVersion, serverInfo, capabilities, instructions } = client
+      const { era, protocolVersion, serverInfo, capabilities, instructions, further } = client
       const servers = thread.servers().map(statusToWire)
-      return toWire({ key, era, protocolVersion, serverInfo, capabilities, instructions, servers })
+      return toWire({ key, era, protocolVersion, serverInfo, capabilities, instructions, further, servers })
     },
     'client/request': async ({ at, method, params }, options) => {
       const { client } = await clientOf(fromWire(at), options)
