@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { Reeve, type ThreadEvent } from '../../src/reeve.js'
 import { hasOpenSsh, startSshd, type TestSshd } from '../fixtures/ssh/sshd.js'
 import { buildCli, type CliHome, cliHome, ECHO, reeveCommand } from './built-cli.js'
 
@@ -65,6 +66,35 @@ describe.skipIf(!hasOpenSsh)('an executor over ssh', () => {
       servers: [{ server: 'notes', status: 'connected', execution_environment: 'devbox' }],
     })
     await sshd.idle()
+  })
+
+  it('is there again after its connections were cut, and so are its servers', async () => {
+    const { home, sshd } = await devbox()
+    await writeFile(
+      join(home.folder, 'config.toml'),
+      `[mcp_servers.notes]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(ECHO)}]\nenvironment_id = "devbox"\ncwd = "/"\n`,
+    )
+    const env = { PATH: process.env.PATH ?? '', HOME: home.folder }
+    await using reeve = await Reeve.open({ home: home.folder, cwd: home.folder, env })
+    const events: string[] = []
+    let onSecondStart = () => {}
+    const again = new Promise<void>((resolve) => {
+      onSecondStart = resolve
+    })
+    const onEvent = (event: ThreadEvent) => {
+      if (event.type !== 'environment' && event.type !== 'status') return
+      events.push(event.status)
+      if (events.filter((status) => status === 'ready').length === 2) onSecondStart()
+    }
+    await using thread = await reeve.startThread({ onEvent })
+    const call = () => thread.callTool({ server: 'notes', tool: 'echo', arguments: { message: 'over there' } })
+    expect(await call()).toMatchObject({ content: [{ text: 'over there' }] })
+    sshd.cut()
+    await sshd.idle()
+    await again
+    expect(await call()).toMatchObject({ content: [{ text: 'over there' }] })
+    expect(events.filter((status) => status === 'disconnected')).toHaveLength(1)
+    expect(events.filter((status) => status === 'failed')).toHaveLength(1)
   })
 
   it('leaves nobody behind on either side when reeve is killed', async () => {
