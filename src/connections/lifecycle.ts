@@ -165,7 +165,7 @@ export class Lifecycle {
     const { server, authState } = this.#recipe
     const failure = startupFailure(server, error, 'listing', authState?.(server))
     this.#failures += 1
-    const comesBack = this.#wasUp || mayReturn(environmentFault(error))
+    const comesBack = this.#wasUp || this.#isLost(failure)
     if (comesBack && !failure.authRequired && !this.#isPlaceGone) this.#waitToRestart(failure)
     else this.#to({ state: 'failed', since: this.#now(), error: failure })
   }
@@ -175,8 +175,14 @@ export class Lifecycle {
     return this.#recipe.environment?.state.is === 'closed'
   }
 
+  /** It is down because of its environment; also when its own time was over before the environment said anything. */
+  #isLost(error: ReeveError): boolean {
+    const fault = environmentFault(error)
+    return fault === undefined ? this.#restart.isEnvironmentAway : mayReturn(fault)
+  }
+
   #waitToRestart(error: ReeveError, since = this.#now()): void {
-    const lost = mayReturn(environmentFault(error))
+    const lost = this.#isLost(error)
     // The executor came back before the loss was noticed.
     const atOnce = lost && this.#backoff.isFresh && this.#restart.isEnvironmentReady
     const regular = this.#backoff.next()

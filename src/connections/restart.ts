@@ -1,4 +1,5 @@
 import type { Environment } from '../environments/index.js'
+import { environmentFault, mayReturn } from './environment-fault.js'
 import type { Timer, Timers } from './timers.js'
 
 export interface RestartPorts {
@@ -37,6 +38,13 @@ export class Restart {
 
   get isEnvironmentReady(): boolean {
     return this.#environment === undefined || this.#environment.state.is === 'ready'
+  }
+
+  /** It is not there now, and may come back. */
+  get isEnvironmentAway(): boolean {
+    const state = this.#environment?.state
+    if (state?.is === 'failed') return mayReturn(environmentFault(state.error))
+    return state?.is === 'connecting' || state?.is === 'recovering'
   }
 
   /** In `ms`; with `onReturn` already when the environment is back. */

@@ -6,6 +6,7 @@ import { webSocketConnector } from '../../src/environments/index.js'
 import { became, offered } from '../fixtures/connections/real-servers.js'
 import { cuttingProxy } from '../fixtures/executor/cutting-proxy.js'
 import { echoOn, PlacedConnections, webOn } from '../fixtures/executor/placed-connections.js'
+import { silentExecutor } from '../fixtures/executor/silent-executor.js'
 import { failure } from '../fixtures/http/plain.js'
 import { startSdkV2Server } from '../fixtures/http/sdk-v2-server.js'
 import { buildCli } from './built-cli.js'
@@ -258,6 +259,18 @@ describe('an executor that was given up', () => {
 })
 
 describe('an executor that is not there yet', () => {
+  it('may take longer than a server has to start: the server waits for it all the same', async () => {
+    await using silent = await silentExecutor()
+    await using connections = await PlacedConnections.open({ executors: { far: silent.url } })
+    const hasty = echoOn('far', 'hasty', [], { startupTimeoutMs: 200 })
+    connections.manager.replace([hasty])
+    expect(await failure(connections.manager.ready(hasty.key))).toMatchObject({
+      code: 'startup_failed',
+      data: { code: 'startup_timeout' },
+    })
+    expect(connections.manager.statuses()).toMatchObject([{ status: 'failed', retryAt: expect.any(Number) }])
+  })
+
   it('is taken up when it comes, by servers that were published before', async () => {
     await using executor = await executorProgram()
     await executor.kill()
