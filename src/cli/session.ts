@@ -7,6 +7,7 @@ import { oneLine } from './printable.js'
 import { withClosestName } from './selection.js'
 import { isIncomplete, type SessionOptions, threadOptions } from './session-options.js'
 import { tellProblems } from './showing/problems.js'
+import { isLack } from './thread-problems.js'
 
 export interface OpenedRuntime extends AsyncDisposable {
   readonly reeve: Reeve
@@ -35,22 +36,10 @@ class Lacks {
 
   heard(event: ThreadEvent): void {
     const { only, onEvent } = this.#options
-    if (only === undefined && event.type === 'problem' && LACKING.has(event.problem.code)) this.any = true
+    if (only === undefined && event.type === 'problem' && isLack(event.problem)) this.any = true
     onEvent?.(event)
   }
 }
-
-type ProblemCode = Extract<ThreadEvent, { readonly type: 'problem' }>['problem']['code']
-
-const LACKING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'environment_unavailable',
-  'discovery_failed',
-  'root_unreadable',
-  'not_a_plugin',
-  'broken_manifest',
-  'invalid_plugin_server',
-  'broken_executor_config',
-])
 
 /** A thread for a verb, wherever it lives. */
 interface OpenedThread extends AsyncDisposable {

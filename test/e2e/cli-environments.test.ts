@@ -133,6 +133,7 @@ describe('servers of environments on the command line', () => {
     expect(placesOf(stdout, 'servers')).toEqual(['here', 'notes', 'notes devbox', 'notes workshop', 'only workshop'])
     expect({ code, findings: JSON.parse(stdout).findings }).toEqual({ code: 0, findings: [] })
     const alone = await home.reeve(['doctor', 'notes', '--env', 'workshop', '--json'])
+    expect(alone).toMatchObject({ code: 0, stderr: '' })
     expect(placesOf(alone.stdout, 'servers')).toEqual(['notes workshop'])
   })
 
@@ -146,6 +147,19 @@ describe('servers of environments on the command line', () => {
     expect(listed.stderr).toContain('gone')
     const called = await home.reeve(['call', 'notes', 'where', '--env', 'devbox', ...file])
     expect(called).toMatchObject({ code: 0, stdout: 'from devbox\n' })
+  })
+
+  it('that a broken plugin should have are named with their folder', async () => {
+    const folder = folderOf('broken', 'devbox')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(home.folder, 'broken.toml'), twoOwners() + root('broken', 'devbox'))
+    const file = ['--config', join(home.folder, 'broken.toml')]
+    const { code, stdout } = await home.reeve(['doctor', '--json', ...file])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).findings).toMatchObject([
+      { severity: 'error', code: 'not_a_plugin', place: `environment devbox: ${folder}` },
+    ])
+    expect((await home.reeve(['prompts', ...file])).code).toBe(1)
   })
 })
 

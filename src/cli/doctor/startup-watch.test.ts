@@ -51,4 +51,47 @@ describe('watching servers start', () => {
     watch.onEvent({ type: 'warning', key: notes, code: 'protocol_violation', message: 'a banner on stdout' })
     expect(watch.findings()).toMatchObject([{ code: 'protocol_violation', place: 'notes', key: notes }])
   })
+
+  it('names what keeps servers of environments away, and what only has to be known', () => {
+    const { watch } = watched()
+    const environment = 'devbox'
+    for (const problem of [
+      {
+        code: 'broken_manifest',
+        environment,
+        plugin: 'notes@devbox',
+        path: '/p/.codex-plugin/plugin.json',
+        message: 'no JSON',
+      },
+      { code: 'invalid_plugin_server', environment, plugin: 'notes@devbox', server: 'notes', message: 'no transport' },
+      { code: 'stdio_skipped', environment, message: 'skipped' },
+      { code: 'dropped_same_name', key: notes, message: 'another one has the name' },
+      { code: 'environment_unavailable', environment: 'gone', message: 'found by connecting' },
+    ] as const) {
+      watch.onEvent({ type: 'problem', problem })
+    }
+    expect(watch.findings()).toEqual([
+      {
+        severity: 'error',
+        code: 'broken_manifest',
+        message: 'no JSON',
+        place: 'environment devbox: /p/.codex-plugin/plugin.json',
+      },
+      {
+        severity: 'error',
+        code: 'invalid_plugin_server',
+        message: 'no transport',
+        place: 'environment devbox: notes@devbox',
+        key: devbox,
+      },
+      { severity: 'warning', code: 'stdio_skipped', message: 'skipped', place: 'environment devbox' },
+      {
+        severity: 'warning',
+        code: 'dropped_same_name',
+        message: 'another one has the name',
+        place: 'notes',
+        key: notes,
+      },
+    ])
+  })
 })

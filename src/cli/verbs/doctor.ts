@@ -81,7 +81,8 @@ function environmentsOf({ environments, servers }: LoadedConfig, name: string | 
 /** What stops a startup is found twice: by looking and by starting. The first says where. */
 function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
   const stopped = new Set(findings.filter(({ code }) => STOPPERS.includes(code)).map(({ key }) => key?.name))
-  return findings.filter(({ code, key }) => code !== 'startup_failed' || !stopped.has(key?.name))
+  return findings.filter(({ code, key }) => !ECHOES.includes(code) || !stopped.has(key?.name))
 }
 
+const ECHOES: readonly string[] = ['startup_failed', 'unselected_environment']
 const STOPPERS: readonly string[] = ['program_missing', 'unknown_environment']
