@@ -83,6 +83,8 @@ export interface ServerStatus {
   readonly executionEnvironment: string
   /** Of the plugin that brought it: the root's id, or `plugin@marketplace`. */
   readonly pluginId?: string
+  /** Not in use, since that server hides it: in compatibility mode alone (reference: known-quirks, 1). */
+  readonly hiddenBy?: ServerKey
   /** Since when, milliseconds since the epoch. */
   readonly since: number
   readonly error?: ReeveError

@@ -6,6 +6,7 @@ import {
   type PermissionAuthority,
   permissionAuthorities,
   type ReadonlyKeyMap,
+  type ShadowedServer,
   threadCatalog,
   usableRoots,
 } from '../catalog/index.js'
@@ -33,6 +34,8 @@ export interface Composition {
   readonly servers: readonly EffectiveServer[]
   readonly authorities: ReadonlyKeyMap<PermissionAuthority<Profile>>
   readonly problems: readonly ThreadProblem[]
+  /** Servers that another one hides, as in the reference. */
+  readonly hidden: readonly ShadowedServer[]
 }
 
 export interface CompositionParts {
@@ -71,6 +74,7 @@ export function compose(parts: CompositionParts): Composition {
   return Object.freeze({
     servers,
     authorities: permissionAuthorities(servers, profilesOf(places)),
+    hidden: compatibility && multiEnvironment ? catalog.shadowed : [],
     problems: Object.freeze([
       ...usable.problems,
       ...environments.flatMap((one) => one.problems),

@@ -77,6 +77,11 @@ export class Discoveries {
     if (this.#closing.signal.aborted) return
     const before = this.#looks
     this.#looks = new Map(this.#places.map((place) => [place.id, this.#lookAt(place, before.get(place.id))]))
+    // Another environment may stand under an id now, with nothing to find in it.
+    const isMoved = [...before].some(
+      ([id, { place }]) => this.#looks.get(id)?.place?.environment !== place?.environment,
+    )
+    if (isMoved) this.#options.onFound()
     for (const look of this.#looks.values())
       if (look.running === undefined && (look.isFirst || isIncomplete(look.found))) this.#start(look)
   }

@@ -131,13 +131,19 @@ export class ThreadServers {
     return this.#composition.authorities.get(key) ?? NOBODY
   }
 
-  /** One row a key: of servers that were published, and of those that wait for the first step. */
+  /** One row a key: of servers that were published, of those that wait for the first step, and of hidden ones. */
   statuses(): readonly ServerStatus[] {
     const rows = this.#options.manager.statuses()
     const waiting = this.#servers.filter(({ key }) => !rows.some((row) => sameKey(row.key, key)))
-    return [...rows, ...waiting.map((server) => waitingRow(server, this.#createdAt))].sort((a, b) =>
-      compareKeys(a.key, b.key),
-    )
+    return [
+      ...rows,
+      ...waiting.map((server) => idleRow(server, this.#createdAt)),
+      ...this.#composition.hidden.map(({ registration, by }) => ({
+        ...idleRow(registration, this.#createdAt),
+        status: 'disabled' as const,
+        hiddenBy: by,
+      })),
+    ].sort((a, b) => compareKeys(a.key, b.key))
   }
 
   /** What leaves is ended; what stays keeps its connections. */
@@ -259,7 +265,7 @@ export class ThreadServers {
 
 const NOBODY: PermissionAuthority<Profile> = Object.freeze({ kind: 'none' })
 
-function waitingRow({ key, config, source }: EffectiveServer, since: number): ServerStatus {
+function idleRow({ key, config, source }: EffectiveServer, since: number): ServerStatus {
   return Object.freeze({
     key,
     status: config.enabled ? ('not_started' as const) : ('disabled' as const),

@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import type { Step, Thread, ThreadEvent, ThreadOptions } from '../../../src/reeve.js'
 import { eventually, isRunning } from '../../fixtures/stdio/running.js'
@@ -19,6 +20,22 @@ async function said(thread: Thread, server: string, environment?: string | null)
   })
   const [{ text }] = z.tuple([z.looseObject({ text: z.string() })]).parse(content)
   return Said.parse(JSON.parse(text))
+}
+
+/** Takes WebSocket connections and answers nothing on them. */
+async function silentExecutor() {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    url: `ws://127.0.0.1:${address.port}`,
+    [Symbol.asyncDispose]: async () => {
+      for (const client of server.clients) client.terminate()
+      server.close()
+      await once(server, 'close')
+    },
+  }
 }
 
 const keysOf = (thread: Thread) => thread.servers().map(({ key }) => `${key.name}@${key.environment}`)
@@ -76,6 +93,10 @@ describe('servers of environments', () => {
     expect((await said(thread, 'notes', 'local')).as).toBe('shared')
     await using reference = await world.reeve.startThread({ capabilityRoots: world.roots, compatibility: true })
     expect(namesOf(await reference.step({ wait: 'all' }))).toEqual(['mcp__notes'])
+    expect(reference.servers()).toMatchObject([
+      { key: { environment: null }, status: 'connected' },
+      { key: { environment: 'enva' }, status: 'disabled', hiddenBy: { name: 'notes', environment: null } },
+    ])
   })
 
   it('are one a name, without a scope in any text, where the feature is off', async () => {
@@ -173,9 +194,49 @@ describe('what is wrong with an environment', () => {
       "MCP server 'placed' can't be used: its environment enva is not selected in this thread",
     ])
   })
+
+  it('delays nothing of the others, also where an executor takes connections and says nothing', async () => {
+    await using silent = await silentExecutor()
+    await using world = await ThreadWorld.open({
+      executors: ['enva'],
+      urls: { silent: silent.url },
+      plugins: [ROOT, { id: 'rootS', environment: 'silent', servers: { notes: notes() } }],
+    })
+    const thread = await world.reeve.startThread({ capabilityRoots: world.roots })
+    let isTaken = false
+    const step = thread.step().then(
+      () => {
+        isTaken = true
+      },
+      (error: unknown) => error,
+    )
+    expect(await said(thread, 'notes', 'enva')).toMatchObject({ as: 'a' })
+    // What is known now is to be had at once.
+    const now = await thread.step({ wait: 'none' })
+    expect(namesOf(now)).toEqual(['mcp__4398a80ccd8f__notes'])
+    expect(isTaken).toBe(false)
+    await thread.close()
+    expect(await step).toMatchObject({ code: 'closed' })
+  })
 })
 
 describe('the authority of a tool', () => {
+  it('is nobody’s where the thread did not select the environment: it is neither offered nor called', async () => {
+    await using world = await ThreadWorld.open({
+      executors: ['enva'],
+      config: notesToml('placed', [], 'environment_id = "enva"\ncwd = "/"') + notesToml('shared'),
+    })
+    world.write(
+      'environments.toml',
+      `default = "enva"\n[[environments]]\nid = "enva"\nurl = "${world.executors.get('enva')?.url}"\n`,
+    )
+    await world.reopen({ features: { multi_environment_mcp: true } })
+    await using thread = await world.reeve.startThread({ environments: world.select('local') })
+    expect(namesOf(await thread.step({ wait: 'all' }))).toEqual(['mcp__shared'])
+    expect(thread.servers()).toMatchObject([{ key: { name: 'placed' }, status: 'connected' }, { status: 'connected' }])
+    await expect(said(thread, 'placed')).rejects.toMatchObject({ code: 'no_permission_profile' })
+  })
+
   it('is the profile of the environment that has it', async () => {
     await using world = await ThreadWorld.open({
       executors: ['enva', 'envb'],
@@ -258,16 +319,15 @@ describe('a thread that is kept', () => {
   })
 })
 
-it('ends every server of a world with it, in whatever place', async () => {
-  const world = await ThreadWorld.open({ executors: ['enva'], plugins: [ROOT], config: notesToml('shared') })
-  const pids: number[] = []
-  {
-    await using _ = world
-    const thread = await world.reeve.startThread({ capabilityRoots: world.roots })
-    pids.push((await said(thread, 'notes')).pid, (await said(thread, 'shared')).pid)
-    expect(pids.map(isRunning)).toEqual([true, true])
-    await world.reeve.close()
-    for (const pid of pids) await eventually(() => expect(isRunning(pid)).toBe(false))
-  }
-  expect(join(world.folder)).not.toBe('')
+it('ends every server with its runtime, in whatever place', async () => {
+  await using world = await ThreadWorld.open({ executors: ['enva'], plugins: [ROOT], config: notesToml('shared') })
+  const thread = await world.reeve.startThread({ capabilityRoots: world.roots })
+  const pids = [(await said(thread, 'notes')).pid, (await said(thread, 'shared')).pid]
+  expect(pids.map(isRunning)).toEqual([true, true])
+  await world.reeve.close()
+  for (const pid of pids) await eventually(() => expect(isRunning(pid)).toBe(false))
+  // The executor is somebody else's, and stays.
+  const reeve = await world.reopen({ features: { multi_environment_mcp: true } })
+  await using again = await reeve.startThread({ capabilityRoots: world.roots })
+  expect(await said(again, 'notes')).toMatchObject({ as: 'a' })
 })
