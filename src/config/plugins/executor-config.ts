@@ -27,6 +27,9 @@ export interface ExecutorConfigProblem {
   readonly message: string
 }
 
+/** Of one executor: every one of them would be connected to. */
+const MOST_SERVERS = 1000
+
 /**
  * Reads the configuration that an executor keeps for itself (reference: catalog, 9.1). It can only add HTTP servers:
  * nothing in it switches off, filters or approves what plugins bring, and none of its servers is required. Layers are
@@ -45,7 +48,12 @@ export function readExecutorConfig(layers: readonly ExecutorConfigLayer[], envir
       sourceOf.set(name, source)
     }
   }
-  for (const [name, entry] of Object.entries(merged)) {
+  const entries = Object.entries(merged)
+  if (entries.length > MOST_SERVERS) {
+    const message = `more than ${MOST_SERVERS} servers: none of them is used`
+    return { servers, skipped, problems: [...problems, { place: 'mcp_servers', message }] }
+  }
+  for (const [name, entry] of entries) {
     if (isTable(entry) && entry.command !== undefined) {
       skipped.push(name)
       continue

@@ -123,6 +123,12 @@ describe('the configuration of an executor', () => {
     expect(broken.problems).toHaveLength(1)
   })
 
+  it('has no more servers than anybody needs', () => {
+    const toml = Array.from({ length: 1001 }, (_, index) => `mcp_servers.s${index}.url = "http://h/"`).join('\n')
+    const { servers, problems } = readExecutorConfig([{ source: 'x', toml }], 'enva')
+    expect([servers.size, problems.length]).toEqual([0, 1])
+  })
+
   it('has layers, the strongest last, which are merged member by member', () => {
     const layers = [
       {

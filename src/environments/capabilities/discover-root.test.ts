@@ -49,6 +49,7 @@ const read = (path: string, id = 'root') => discoverRoot(environment, { id, envi
 
 const MANIFEST = '.codex-plugin/plugin.json'
 const NOTES = { mcpServers: { notes: { command: 'node', args: ['x'] } } }
+const MANY = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`s${index}`, { command: 'c' }]))
 const AGENT = 'https://agent-plugins.org/schemas/1.0.0'
 
 describe('a capability root', () => {
@@ -125,6 +126,7 @@ describe('a capability root', () => {
       'not there',
     ],
     ['a file of servers outside', { [MANIFEST]: { mcpServers: './../home/x' } }, 'broken_manifest', 'leads out'],
+    ['more servers than any', { [MANIFEST]: { mcpServers: MANY } }, 'broken_manifest', 'more than 256 servers'],
     ['servers deeper than any', { [MANIFEST]: `{"mcpServers":${'['.repeat(1e5)}` }, 'broken_manifest', 'nested deeper'],
   ])('with %s is one problem', async (_, files, code, message) => {
     const found = await read(await plugin(files))

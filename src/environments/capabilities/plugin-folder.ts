@@ -6,6 +6,9 @@ import { Containment } from './containment.js'
 import { type FileText, readPluginFile } from './plugin-files.js'
 import type { CapabilityRoot, DiscoveryProblem } from './types.js'
 
+/** Of one plugin: every one of them may become a process. */
+const MOST_SERVERS = 256
+
 /** What one server, or the plugin beside its servers, has wrong. */
 export type PluginProblem = Omit<DiscoveryProblem, 'environment' | 'plugin'>
 
@@ -58,6 +61,8 @@ export class PluginFolder {
     { servers, errors, warnings, paths }: PluginServers,
     file: string,
   ): Promise<Omit<PluginReading, 'displayName' | 'agentPlugin'>> {
+    if (servers.size + errors.size > MOST_SERVERS)
+      throw new ConfigError('too_many_servers', `declares more than ${MOST_SERVERS} servers`, { place: file })
     const kept = new Map(servers)
     const problems: PluginProblem[] = [...errors].map(([server, { message }]) => ({
       code: 'invalid_plugin_server',
