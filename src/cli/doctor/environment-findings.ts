@@ -36,7 +36,8 @@ export async function connectionFindings(
     if (one.ok || one.entry === undefined) return []
     const mend = environmentNextStep(one.error, one.entry)
     const { code, message } = one.error
-    return [{ severity: 'error', code, message, place: placeOf(one.entry), ...(mend !== undefined && { mend }) }]
+    const place = placeOf(one.entry)
+    return [{ severity: 'error', code, message, place, environment: one.id, ...(mend !== undefined && { mend }) }]
   })
 }
 
@@ -89,6 +90,7 @@ function unsetToken(entry: EnvironmentEntry, env: Cli['env']): Finding[] {
       code: 'token_unset',
       message: `the variable ${name}, which holds its token, is not set`,
       place: placeOf(entry),
+      environment: entry.id,
       mend: `set ${name} where reeve and its clients are started`,
     },
   ]

@@ -14,4 +14,6 @@ export interface Finding {
   readonly place: string
   readonly mend?: string
   readonly key?: ServerKey
+  /** The environment that cannot be used. */
+  readonly environment?: string
 }

@@ -246,6 +246,8 @@ describe('reeve doctor', () => {
     await reeve('env', 'add', 'up', '--url', await executor())
     await reeve('env', 'add', 'shut', '--url', await executor('s3cret-token'))
     await reeve('env', 'add', 'down', '--url', 'ws://127.0.0.1:1')
+    // Why it does not start is told once.
+    write('config.toml', '[mcp_servers.s]\nurl = "http://h"\nenvironment_id = "down"\n')
     const found = await findings()
     expect(found).toMatchObject([
       { code: 'environment_unauthorized', mend: expect.stringContaining('--token-env') },

@@ -1,6 +1,6 @@
 import { type LoadedConfig, loadConfig } from '../../config/index.js'
 import { GATEWAY_FEATURES } from '../../gateway/index.js'
-import { serverKey } from '../../identity/index.js'
+import { keyText, serverKey } from '../../identity/index.js'
 import type { Cli } from '../cli.js'
 import { configurationFindings } from '../doctor/configuration-findings.js'
 import { connectionFindings, environmentFindings } from '../doctor/environment-findings.js'
@@ -27,7 +27,11 @@ export async function run(cli: Cli, name: string | undefined, options: DoctorOpt
   const examined = options.start ? await byStarting(cli, config, name, options) : { servers: [], findings: [] }
   const findings = [...still, ...examined.findings, ...examined.servers.flatMap((server) => server.findings)]
   const concerned = findings.filter(({ key }) => name === undefined || key === undefined || key.name === name)
-  showReport(cli, { findings: withoutEchoes(concerned), servers: examined.servers, started: options.start })
+  showReport(cli, {
+    findings: withoutEchoes(concerned, examined.servers),
+    servers: examined.servers,
+    started: options.start,
+  })
   return concerned.some(({ severity }) => severity === 'error') ? 1 : 0
 }
 
@@ -79,10 +83,15 @@ function environmentsOf({ environments, servers }: LoadedConfig, name: string | 
 }
 
 /** What stops a startup is found twice: by looking and by starting. The first says where. */
-function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
-  const stopped = new Set(findings.filter(({ code }) => STOPPERS.includes(code)).map(({ key }) => key?.name))
-  return findings.filter(({ code, key }) => !ECHOES.includes(code) || !stopped.has(key?.name))
+function withoutEchoes(findings: readonly Finding[], servers: readonly ExaminedServer[]): readonly Finding[] {
+  const stopped = new Set(
+    findings.flatMap(({ code, key }) => (key !== undefined && STOPPERS.includes(code) ? [keyText(key)] : [])),
+  )
+  const unusable = new Set(findings.flatMap(({ environment }) => environment ?? []))
+  for (const { status } of servers) if (unusable.has(status.executionEnvironment)) stopped.add(keyText(status.key))
+  return findings.filter(
+    ({ code, key }) => code !== 'startup_failed' || key === undefined || !stopped.has(keyText(key)),
+  )
 }
 
-const ECHOES: readonly string[] = ['startup_failed', 'unselected_environment']
 const STOPPERS: readonly string[] = ['program_missing', 'unknown_environment']
