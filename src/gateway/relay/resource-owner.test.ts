@@ -10,8 +10,10 @@ const prod = serverKey('notes', 'prod')
 const NOTE = 'note://groceries'
 
 /** Three servers of one name that list the same resource. */
-function owner(named: NamedResource, keys: readonly ServerKey[] = [local, devbox, prod]) {
-  const rows = keys.map((key) => ({
+function owner(named: NamedResource, world: { keys?: readonly ServerKey[]; late?: boolean } = {}) {
+  const { keys = [local, devbox, prod], late = false } = world
+  let isUp = !late
+  const all = keys.map((key) => ({
     key,
     status: 'connected' as const,
     required: false,
@@ -21,19 +23,27 @@ function owner(named: NamedResource, keys: readonly ServerKey[] = [local, devbox
     cached: false,
     capabilities: { resources: {} },
   }))
-  const pages = keys.map((key) => ({ key, items: [{ uri: NOTE, name: 'Groceries' }] }))
+  const there = () => (isUp ? keys : [])
+  const pages = () => there().map((key) => ({ key, items: [{ uri: NOTE, name: 'Groceries' }] }))
   const listing = {
     list: async ({ server, environment = null }: { server: string; environment?: string | null }) => {
-      const page = pages.find(({ key }) => sameKey(key, serverKey(server, environment)))
+      const page = pages().find(({ key }) => sameKey(key, serverKey(server, environment)))
       if (page === undefined) throw new Error('not there')
       return page
     },
-    listAll: async () => ({ pages, failures: [] }),
+    listAll: async () => ({ pages: pages(), failures: [] }),
   }
   const present = ({ item }: { item: { uri?: unknown } }) => ({ name: String(item.uri), wire: {} })
   return ownerOf(
     named,
-    { servers: () => rows },
+    {
+      servers: () => (isUp ? all : []),
+      environments: [{ id: 'local' }, { id: 'devbox' }, { id: 'prod' }],
+      step: async () => {
+        isUp = true
+      },
+      client: async () => undefined,
+    },
     new MergedListing(listing, { member: 'resources', present }, LEGACY_FORM),
     {},
   )
@@ -69,6 +79,12 @@ describe('whose a URI is that three servers of one name list', () => {
     ['prod', prod],
   ])('is told by the environment %s of the request', async (environment, key) => {
     expect(await owner({ uri: NOTE, environment })).toEqual({ key, uri: NOTE })
+  })
+
+  it('is found out of servers that come up only now', async () => {
+    const late = { late: true }
+    expect(await owner({ uri: 'reeve://notes@devbox/note://groceries' }, late)).toEqual({ key: devbox, uri: NOTE })
+    expect(await owner({ uri: NOTE, environment: 'devbox' }, late)).toEqual({ key: devbox, uri: NOTE })
   })
 
   it('is told by an environment that only lists in templates', async () => {

@@ -1,6 +1,6 @@
 import { displayKey, keyText, type ServerKey, sameKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
-import type { CallOptions, Thread } from '../../threads/index.js'
+import type { CallOptions, ServerSelector, Thread } from '../../threads/index.js'
 import { type OwnedUri, parseUri, qualifyUri } from '../uris.js'
 import type { Collected } from './collect.js'
 import { executionEnvironment } from './environment-roots.js'
@@ -8,6 +8,12 @@ import type { MergedListing } from './listing.js'
 import { invalidParams, isObject } from './params.js'
 
 type Servers = Pick<Thread, 'servers'>
+/** What may have to come up before it is known whose something is. */
+interface Owners extends Servers {
+  readonly environments: readonly { readonly id: string }[]
+  step(options: Pick<CallOptions, 'signal'>): Promise<unknown>
+  client(selector: ServerSelector, options: Pick<CallOptions, 'signal'>): Promise<unknown>
+}
 
 /** A resource as a client names it. */
 export interface NamedResource {
@@ -25,14 +31,13 @@ export interface NamedResource {
  */
 export async function ownerOf(
   named: NamedResource,
-  thread: Servers,
+  thread: Owners,
   resources: MergedListing,
   options: CallOptions,
 ): Promise<OwnedUri> {
   const { uri, environment } = named
   const qualified = parseUri(uri)
-  const known = thread.servers().map((row) => row.key)
-  if (qualified !== undefined && known.some((key) => sameKey(key, qualified.key))) {
+  if (qualified !== undefined && (await isThere(thread, qualified.key, options))) {
     requireEnvironment(thread, qualified.key, environment)
     return qualified
   }
@@ -62,7 +67,35 @@ function isOf(thread: Servers, key: ServerKey, environment: string | null | unde
   return key.environment === null && executionEnvironment(thread, key) === environment
 }
 
+/** A server of an environment is known once that was looked into, which the first step waits for. */
+async function isThere(thread: Owners, key: ServerKey, options: CallOptions): Promise<boolean> {
+  const known = () => thread.servers().some((row) => sameKey(row.key, key))
+  if (known() || !thread.environments.some(({ id }) => id === key.environment)) return known()
+  await thread.step(options)
+  return known()
+}
+
+/** A named environment is worth waiting for: its servers may be coming up only now. */
 async function candidatesFor(
+  named: NamedResource,
+  thread: Owners,
+  resources: MergedListing,
+  options: CallOptions,
+): Promise<readonly ServerKey[]> {
+  const found = await candidatesNow(named, thread, resources, options)
+  if (found.length > 0 || named.environment === undefined) return found
+  if (!thread.environments.some(({ id }) => id === named.environment)) return []
+  await thread.step(options)
+  const keys = thread.servers().map(({ key }) => key)
+  const ready = narrowed(thread, keys, named.environment).map(({ name, environment }) =>
+    thread.client({ server: name, environment }, options),
+  )
+  await Promise.allSettled(ready)
+  options.signal?.throwIfAborted()
+  return candidatesNow(named, thread, resources, options)
+}
+
+async function candidatesNow(
   { uri, environment }: NamedResource,
   thread: Servers,
   resources: MergedListing,
