@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/index.js'
 import type { Thread, ThreadEvent } from '../threads/index.js'
 import { LEGACY_FORM, MODERN_FORM } from './bridge/index.js'
 import type { ClientSide } from './relay/client-side.js'
-import { keepingRoots, namingEnvironments } from './relay/environment-questions.js'
+import { Questions } from './relay/environment-questions.js'
 import {
   capabilitiesOf,
   type Introduction,
@@ -74,9 +74,13 @@ export type RelayOpener<Ears extends ThreadEars> = (
 /** For a legacy client. A server may be told of tasks in both eras' ways: this side makes one of the other. */
 export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears) => {
   let relay: Relay | undefined
-  const ask = asSeen(options, ears.onRequest)
+  const questions = questionsFor(options)
+  const ask = questions.through(ears.onRequest)
   const asked: ServerRequestHandler = async (request, signal) => {
-    const { key, origin, params } = request
+    const { key, method, origin, params } = request
+    // Before a task of this side, which has nobody to ask until its client waits for it.
+    const answered = await questions.answered(key, method)
+    if (answered !== undefined) return answered
     const tasks = relay?.tasks
     const told = tasks && params ? { ...request, params: tasks.told(request, params) } : request
     const answer = await (origin instanceof LocalTask ? origin.ask(told, signal) : ask(told, signal))
@@ -85,14 +89,10 @@ export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears)
   const side: ClientSide = {
     era: 'legacy',
     form: LEGACY_FORM,
-    tasks: (host) =>
-      new LegacyClientTasks(
-        host,
-        keepingRoots(ask, () => host.thread, options.workspaceOf),
-      ),
+    tasks: (host) => new LegacyClientTasks(host, ask),
   }
   const capabilities = withTasksExtension(profile.capabilities)
-  const opening = openRelay(options, { ...profile, capabilities }, side, { ...ears, onRequest: asked })
+  const opening = openRelay(options, { ...profile, capabilities }, side, questions, { ...ears, onRequest: asked })
   return opening.then((opened) => {
     relay = opened
     return opened
@@ -102,14 +102,15 @@ export const openLegacyRelay: RelayOpener<ThreadEars> = (options, profile, ears)
 /** For a modern client, whose requests find by `ears` what servers ask them. */
 export const openModernRelay: RelayOpener<ThreadEars & { readonly track: CallTracker }> = (options, profile, ears) => {
   const { track, onEvent } = ears
-  const onRequest = asSeen(options, ears.onRequest)
-  const tasks = (host: TaskHost) => new ModernClientTasks(host, profile.capabilities, track)
-  return openRelay(options, profile, { era: 'modern', form: MODERN_FORM, tasks }, { onRequest, onEvent })
+  const questions = questionsFor(options)
+  const tasks = (host: TaskHost) => new ModernClientTasks(host, profile.capabilities, track, questions)
+  const side: ClientSide = { era: 'modern', form: MODERN_FORM, tasks }
+  return openRelay(options, profile, side, questions, { onRequest: questions.through(ears.onRequest), onEvent })
 }
 
 /** One server in the gateway's place asks in its own words; of several, a client hears where the one that asks stands. */
-function asSeen({ transparent }: FrontOptions, ask: ServerRequestHandler): ServerRequestHandler {
-  return transparent === undefined ? namingEnvironments(ask) : ask
+function questionsFor({ transparent, workspaceOf }: FrontOptions): Questions {
+  return new Questions({ named: transparent === undefined, workspaceOf })
 }
 
 /** Starts the thread of one client and gives what answers for it. */
@@ -117,21 +118,20 @@ async function openRelay(
   options: FrontOptions,
   profile: ClientProfile,
   side: ClientSide,
+  questions: Questions,
   ears: ThreadEars,
 ): Promise<Relay> {
   const { startThread, transparent, isolate, principal, onWarning } = options
-  let started: Thread | undefined
-  const onRequest = keepingRoots(ears.onRequest, () => started, options.workspaceOf)
-  const thread = await startThread({
+  const starting = startThread({
     client: profile,
     naming: 'readable',
     appTools: transparent !== undefined || showsApps(profile),
     sharing: isolate === true ? 'isolated' : 'shared',
     ...(principal !== undefined && { principal }),
     ...ears,
-    onRequest,
   })
-  started = thread
+  questions.of(starting)
+  const thread = await starting
   if (transparent === undefined) return new MergedRelay(thread, side)
   return new TransparentRelay(thread, transparent, side, (error) => onWarning(asError(error)))
 }

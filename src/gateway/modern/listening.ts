@@ -1,6 +1,7 @@
 import { ReeveError, RpcError } from '../../errors.js'
 import { type ServerKey, ServerKeyMap, sameKey } from '../../identity/index.js'
 import { type JsonObject, MODERN_META } from '../../protocol/index.js'
+import { isMediated } from '../relay/environment-roots.js'
 import { isObject } from '../relay/params.js'
 import type { OwnedTask, TaskNames } from '../tasks/index.js'
 import type { OwnedUri } from '../uris.js'
@@ -96,8 +97,15 @@ export class Listening implements ChangeListener {
   }
 
   /** A modern server said how a task is now, under the names of the client. */
-  #taskTold({ resultType: _, ...task }: JsonObject): void {
-    this.#hold(() => this.#taskTold(task))
+  #taskTold(key: ServerKey, { resultType: _, ...task }: JsonObject): void {
+    const { thread, relay } = this.#thread
+    // A question of an environment's server is this side's to pass on, which a look at the task does.
+    if (isObject(task.inputRequests) && isMediated(thread, key)) {
+      const owned = ownedTask(relay.tasks.names, String(task.taskId))
+      if (owned !== undefined) this.taskChanged(key, owned.id)
+      return
+    }
+    this.#hold(() => this.#taskTold(key, task))
     if (typeof task.taskId === 'string' && this.#tasks.has(task.taskId)) this.#tell('notifications/tasks', task)
   }
 
@@ -121,7 +129,7 @@ export class Listening implements ChangeListener {
       const at = { server: key.name, environment: key.environment }
       const { client } = await this.#thread.thread.client(at, { signal })
       if (client.era === 'legacy') return ids
-      const tell = (task: JsonObject) => this.#taskTold(task)
+      const tell = (task: JsonObject) => this.#taskTold(key, task)
       return await new TaskStream({ client, ids, signal, tell, missed: (id) => this.taskChanged(key, id) }).open()
     } catch (error) {
       // A server that is not there tells of nothing: the acknowledgement says so.

@@ -4,7 +4,7 @@ import { Bridge, type Conversation, errorIn, keptIn, LiveCall, type WaitingClien
 import { ALL_REVISIONS } from '../eras.js'
 import type { FrontOptions } from '../front.js'
 import { progressToken } from '../relay/call-options.js'
-import { isElsewhere } from '../relay/environment-roots.js'
+import { isMediated } from '../relay/environment-roots.js'
 import { toRpcError } from '../relay/errors.js'
 import { profileOf } from '../relay/handshake.js'
 import { isLogLevel } from '../relay/logging.js'
@@ -164,7 +164,7 @@ export class ModernService {
       signal: call.signal,
       origin: call,
       inputRequired: 'return',
-      mediates: (key) => key.environment !== null || isElsewhere(thread.thread, key),
+      mediates: (key) => isMediated(thread.thread, key),
       ...(logLevel !== undefined && { logLevel }),
       ...(!isOneClient && { hearer: call }),
       ...(progressToken(request.params) !== undefined && { onProgress: (params: JsonObject) => call.progress(params) }),

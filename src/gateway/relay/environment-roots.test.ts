@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ServerKey, serverKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
-import { namingEnvironments } from './environment-questions.js'
+import { Questions } from './environment-questions.js'
 import { executionEnvironment, isElsewhere, rootsThere } from './environment-roots.js'
 
 const row = (key: ServerKey, executesIn: string): ReturnType<Thread['servers']>[number] => ({
@@ -56,7 +56,7 @@ describe('the roots of an environment', () => {
 describe('a question of a server', () => {
   const heard = async (key: ServerKey, method: string, params?: JsonObject) => {
     let told: JsonObject | undefined
-    const ask = namingEnvironments(async (request) => {
+    const ask = new Questions({ named: true }).through(async (request) => {
       told = request.params
       return {}
     })

@@ -15,6 +15,11 @@ export function isElsewhere(thread: Pick<Thread, 'servers'>, key: ServerKey): bo
   return executionEnvironment(thread, key) !== LOCAL
 }
 
+/** Whether this side has a part in what a server asks: it names its environment, or answers for it. */
+export function isMediated(thread: Pick<Thread, 'servers'>, key: ServerKey): boolean {
+  return key.environment !== null || isElsewhere(thread, key)
+}
+
 /**
  * The answer to `roots/list` of a server that runs in another environment. The client's roots are folders of the client's
  * machine: there they would name nothing, or something else. What is selected there are the roots instead: the workspace

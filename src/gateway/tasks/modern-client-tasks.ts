@@ -3,11 +3,13 @@ import { RpcError } from '../../errors.js'
 import type { ServerKey } from '../../identity/index.js'
 import { type JsonObject, RPC } from '../../protocol/index.js'
 import { missingCapability } from '../bridge/index.js'
+import type { Questions } from '../relay/environment-questions.js'
 import { isObject, optionalObject, requiredText } from '../relay/params.js'
 import type { RelayOptions } from '../relay/relay-options.js'
 import type { BoundCall, ClientTasks, TaskHost } from './client-tasks.js'
 import type { OwnedTask, TaskNames } from './names.js'
 import { clientOf, requestTask } from './request.js'
+import { sift } from './task-questions.js'
 import { type CallTracker, WatchedTasks } from './watched-tasks.js'
 import {
   declaresExtension,
@@ -30,13 +32,15 @@ export class ModernClientTasks implements ClientTasks {
   readonly #host: TaskHost
   readonly #declared: boolean
   readonly #watched: WatchedTasks
+  readonly #questions: Questions
 
   /** `track` makes the questions of a task's server find their way; see `PendingCalls`. */
-  constructor(host: TaskHost, capabilities: JsonObject, track: CallTracker) {
+  constructor(host: TaskHost, capabilities: JsonObject, track: CallTracker, questions: Questions) {
     this.names = host.names
     this.#host = host
     this.#declared = declaresExtension(capabilities)
     this.#watched = new WatchedTasks(capabilities, track)
+    this.#questions = questions
   }
 
   /** What a core tool says of tasks is for those who ask for them. */
@@ -74,12 +78,19 @@ export class ModernClientTasks implements ClientTasks {
     const { onBound, ...rest } = options
     await onBound?.(task.key)
     if (client.era === 'modern') {
-      const result = await requestTask(client, method, task, params, rest)
+      const result = await this.#sifted(client, task, await requestTask(client, method, task, params, rest), rest)
       return { resultType: 'complete', ...this.#namedState(task.key, result) }
     }
     if (method === 'tasks/get') return { resultType: 'complete', ...(await this.#state(client, task, rest)) }
     if (method === 'tasks/cancel') return this.#cancel(client, task, rest)
     return this.#update(client, task, params, rest)
+  }
+
+  /** What is not the client's to answer is answered here, each time that the server says it still waits for it. */
+  async #sifted(client: ReadyClient, task: OwnedTask, state: JsonObject, options: RelayOptions): Promise<JsonObject> {
+    const { shown, answers } = await sift(this.#questions, task.key, state)
+    if (answers !== undefined) await requestTask(client, 'tasks/update', task, { inputResponses: answers }, options)
+    return shown
   }
 
   /** A legacy server's task, with its result or error once it has one, and its questions while it has some. */
