@@ -241,8 +241,7 @@ export class Connection {
   }
 
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
-    const logLevel = options.logLevel ?? this.routes.logLevelOf(route)
-    return logLevel === undefined ? options : { ...options, logLevel }
+    return Object.hasOwn(options, 'logLevel') ? options : { ...options, logLevel: this.routes.logLevelOf(route) }
   }
 
   async #marked(method: string, send: () => Promise<JsonObject>): Promise<JsonObject> {

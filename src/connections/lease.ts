@@ -20,6 +20,8 @@ export interface WorkPlace {
   readonly seat: Seat
   /** Ends it: of the caller, of its time, or of the lease. */
   readonly signal: AbortSignal
+  /** With this level of log, or with none when it is there and undefined. */
+  readonly logLevel?: string | undefined
   /** Lets the requests of others go while the server waits for this side. */
   rest<T>(work: () => Promise<T>): Promise<T>
 }
@@ -126,7 +128,12 @@ export class Lease {
       const { signal } = call
       end = over
       call.isOut = true
-      return await work({ seat, signal, rest: (resting) => turn?.rest(resting, signal) ?? resting() })
+      return await work({
+        seat,
+        signal,
+        rest: (resting) => turn?.rest(resting, signal) ?? resting(),
+        ...(seat.connection.routes.logsByTurns && { logLevel: turn?.sender.logLevel }),
+      })
     } catch (error) {
       throw call.ended ?? error
     } finally {

@@ -27,7 +27,8 @@ export interface OperationHost extends RoundsPorts {
 }
 
 /** How one operation is carried out: as its caller wants it, from where it may be sent. */
-export interface OperationOptions extends Omit<RequestOptions, 'origin'> {
+export interface OperationOptions extends Omit<RequestOptions, 'origin' | 'logLevel'> {
+  readonly logLevel?: string | undefined
   /** Runs what the server is not at work for. */
   readonly rest?: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -58,9 +59,10 @@ export async function runOperation(
   host: OperationHost,
   method: string,
   params: JsonObject | undefined,
-  { rest, ...options }: OperationOptions,
+  { rest, logLevel, ...given }: OperationOptions,
   caller: Caller | undefined,
 ): Promise<JsonObject> {
+  const options = { ...given, ...(logLevel !== undefined && { logLevel }) }
   const time = new OperationTime(host, method, options)
   const rounds = new Rounds(host, method, caller, { signal: options.signal, rest })
   for (let sent = params; ; ) {

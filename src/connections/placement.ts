@@ -39,29 +39,37 @@ export interface Asking extends Partial<Omit<Sender, 'route'>> {
 /** The right to send one request on one connection. */
 export interface Entered {
   readonly seat: Seat
-  /** Absent: it is sent beside the others. */
+  /** Absent: it is sent beside the others, and without a log where turns tell whose that is. */
   readonly turn: Turn | undefined
   /** `givenUp`: the request was not answered. */
   over(givenUp: boolean): void
 }
 
-/** Goes on until somebody ends it, and says itself whose its messages are. */
-const LISTEN = 'subscriptions/listen'
-
-/** Sent beside whatever else is going on: servers ask nothing because of them. */
-const BESIDE: ReadonlySet<string> = new Set([
+/** Sent beside whatever else is going on, and never with a log: servers say nothing because of them. */
+const SILENT: ReadonlySet<string> = new Set([
   'ping',
   'server/discover',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  // What comes of it names it.
+  'subscriptions/listen',
+])
+/** Servers ask nothing because of them. */
+const UNASKING: ReadonlySet<string> = new Set([
   'tools/list',
   'resources/list',
   'resources/templates/list',
   'prompts/list',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
 ])
 /** Leave nothing on a server that the next request could need. */
-const STATELESS: ReadonlySet<string> = new Set([...BESIDE, 'resources/read', 'prompts/get', 'completion/complete'])
+const STATELESS: ReadonlySet<string> = new Set([
+  ...SILENT,
+  ...UNASKING,
+  'resources/read',
+  'prompts/get',
+  'completion/complete',
+])
 
 /**
  * Where the requests of one holder go: to a connection that it shares, in turn where turns must be taken, or to one of
@@ -95,9 +103,7 @@ export class Placement {
     if (call.signal.aborted) throw abortError(call.signal)
     const seat = this.#seat
     const sender = senderAt(seat, asking)
-    if (asking.method === LISTEN || (BESIDE.has(asking.method) && sender.logLevel === undefined)) {
-      return entered(seat, undefined)
-    }
+    if (isBeside(asking.method, sender)) return entered(seat, undefined)
     const turn = seat.connection.routes.turns.take(sender)
     if (turn === undefined) onWait?.()
     const place = turn === undefined ? await this.#wait(seat, asking, call) : { seat, turn }
@@ -221,6 +227,11 @@ export class Placement {
     })
     this.#options.holder.onNews({ type: 'warning', warning })
   }
+}
+
+/** Whatever else is going on, the server says nothing because of it that could be taken for another's. */
+function isBeside(method: string, { logLevel }: Sender): boolean {
+  return SILENT.has(method) || (UNASKING.has(method) && logLevel === undefined)
 }
 
 function senderAt({ connection, route }: Seat, asking: Asking): Sender {

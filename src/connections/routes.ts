@@ -61,8 +61,21 @@ export class Routes {
 
   /** A request as it takes turns here. `logLevel` is its own; absent, that of its holder. */
   senderOf(route: ConnectionRoute, { logLevel, hearer, origin }: Partial<Sender>): Sender {
-    const level = this.#attribution.logsByTurns ? (logLevel ?? this.logLevelOf(route)) : undefined
-    return { route, hearer, origin, logLevel: level }
+    const levelNow = () => (this.logsByTurns ? (logLevel ?? this.logLevelOf(route)) : undefined)
+    return {
+      route,
+      hearer,
+      origin,
+      // The holder may ask for another one while this waits.
+      get logLevel() {
+        return levelNow()
+      },
+    }
+  }
+
+  /** Requests are to be sent with the level of log that they have when their turn comes, or with none. */
+  get logsByTurns(): boolean {
+    return this.#attribution.logsByTurns
   }
 
   /** Tells the server, which is up, what its holders want together since some came or went. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../test/fixtures/connections/manual-timers.js'
-import { Refusal, type Script } from '../../test/fixtures/connections/scripted-server.js'
+import { modern } from '../../test/fixtures/connections/modern-script.js'
+import { gate, Refusal, type Script } from '../../test/fixtures/connections/scripted-server.js'
 import { httpServer, stdioServer } from '../../test/fixtures/connections/servers.js'
 import { holding, SharingHarness } from '../../test/fixtures/connections/sharing-harness.js'
 import type { JsonObject, JsonRpcMessage } from '../protocol/index.js'
@@ -155,6 +156,63 @@ describe('what a shared server says beside any call', () => {
     expect(await server.ask('elicitation/create', ofTask('task 1'))).toMatchObject({ error: { code: -32601 } })
     await settle()
     expect(b.heard).toEqual(['complete for b'])
+  })
+})
+
+describe('the log of a modern server that is shared on one pipe', () => {
+  it('comes to the session whose call asked for it; setting a level waits for nobody', async () => {
+    const { script, letGo } = holding()
+    const harness = new SharingHarness(stdioServer('s'), {
+      script: modern(script, { capabilities: { tools: {}, logging: {} } }),
+    })
+    const [a, b, c] = [await harness.holder('a'), await harness.holder('b'), await harness.holder('c')]
+    for (const holder of [a, b, c]) await holder.call({ by: 'bound' })
+    await a.request('logging/setLevel', { level: 'info' })
+    const running = [a.call({ by: 'a', hold: true }), b.call({ by: 'b', hold: true }), c.call({ by: 'c', hold: true })]
+    await settle()
+    expect(await b.request('logging/setLevel', { level: 'debug' })).toEqual({})
+    await c.request('tools/list')
+    const say = (data: string) => harness.process().notify('notifications/message', { level: 'info', data })
+    await say('of a')
+    letGo('a')
+    await settle()
+    expect(harness.calls().slice(3)).toEqual(['a', 'b'])
+    await say('of b')
+    letGo('b')
+    await settle()
+    letGo('c')
+    await Promise.all(running)
+    expect([a.heard, b.heard, c.heard]).toEqual([['of a'], ['of b'], []])
+    expect(harness.opened).toHaveLength(1)
+  })
+
+  it('lets another session go first while the user of one is asked', async () => {
+    const { script, letGo } = holding()
+    const asking: Record<string, Script> = {
+      'tools/call': (params, context) => {
+        const { by } = params.arguments as JsonObject
+        if (by !== 'a' || params.inputResponses !== undefined) return script['tools/call']?.(params, context) ?? {}
+        return { resultType: 'input_required', inputRequests: { q: { method: 'elicitation/create', params: {} } } }
+      },
+    }
+    const answered = gate<void>()
+    const harness = new SharingHarness(stdioServer('s'), { script: modern(asking) })
+    const onRequest = async () => {
+      await answered.passed
+      return { action: 'accept' }
+    }
+    const [a, b] = [await harness.holder('a', { onRequest }), await harness.holder('b')]
+    for (const holder of [a, b]) await holder.request('logging/setLevel', { level: 'info' })
+    const waiting = a.call({ by: 'a' })
+    await settle()
+    const other = b.call({ by: 'b', hold: true })
+    await settle()
+    answered.open()
+    await settle()
+    expect(harness.calls()).toEqual(['a', 'b'])
+    letGo('b')
+    await Promise.all([other, waiting])
+    expect(harness.calls()).toEqual(['a', 'b', 'a'])
   })
 })
 

@@ -7,7 +7,7 @@ export interface Sender {
   readonly route: ConnectionRoute
   /** Who hears the log of this request, where several clients stand behind the holder. Absent: the holder. */
   readonly hearer?: unknown
-  /** The least level of log that the server was asked for, where the wire does not say whose a line is. */
+  /** The least level of log that the server is asked for, where the wire does not say whose a line is. */
   readonly logLevel?: string | undefined
   /** Of the request, as its caller knows it. */
   readonly origin: unknown
@@ -15,6 +15,8 @@ export interface Sender {
 
 /** The right to send one request. */
 export interface Turn {
+  /** As it was when the turn came. */
+  readonly sender: Sender
   /**
    * Gives it back; a second time does nothing. `unanswered`: the request was given up, and the server may still be at it.
    */
@@ -90,9 +92,7 @@ export class Turns {
 
   /** A turn, or `undefined` when the sender has to wait for it. */
   take(sender: Sender): Turn | undefined {
-    return this.#mayGo(sender, this.#waiting.length > 0)
-      ? new Granted(this.#begin(sender), this.#again(sender))
-      : undefined
+    return this.#mayGo(sender, this.#waiting.length > 0) ? this.#grant(sender) : undefined
   }
 
   /** Stands in line for a turn. */
@@ -122,7 +122,7 @@ export class Turns {
     const waiting: Waiting = {
       sender,
       grant: () => {
-        granted = new Granted(this.#begin(sender), this.#again(sender))
+        granted = this.#grant(sender)
         grant(granted)
       },
     }
@@ -138,15 +138,16 @@ export class Turns {
     }
   }
 
-  /** One that has rested stands first in line: its request has begun. */
-  #again(sender: Sender): () => Place {
-    return () => this.#stand(sender, (waiting) => this.#waiting.unshift(waiting))
+  #grant(given: Sender): Turn {
+    // One sender may have several requests out.
+    const sender = { ...given }
+    // One that has rested stands first in line: its request has begun.
+    const again = () => this.#stand(sender, (waiting) => this.#waiting.unshift(waiting))
+    return new Granted(sender, this.#begin(sender), again)
   }
 
   /** Returns what gives the turn back. */
-  #begin(given: Sender): (unanswered: boolean) => void {
-    // One sender may have several requests out.
-    const sender = { ...given }
+  #begin(sender: Sender): (unanswered: boolean) => void {
     this.#out.add(sender)
     if (sender.logLevel !== undefined) this.#logged += 1
     return (unanswered) => {
@@ -190,10 +191,12 @@ export class Turns {
 }
 
 class Granted implements Turn {
+  readonly sender: Sender
   readonly #again: () => Place
   #giveBack: ((unanswered: boolean) => void) | undefined
 
-  constructor(giveBack: (unanswered: boolean) => void, again: () => Place) {
+  constructor(sender: Sender, giveBack: (unanswered: boolean) => void, again: () => Place) {
+    this.sender = sender
     this.#giveBack = giveBack
     this.#again = again
   }
