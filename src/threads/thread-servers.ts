@@ -82,7 +82,7 @@ export class ThreadServers {
    * @throws UnknownServerError | AmbiguousServerError | EnvironmentError what `only` names is not there
    */
   async start(signal?: AbortSignal): Promise<void> {
-    this.#discoveries.select(this.#places, this.#wanted())
+    this.#discoveries.select(this.#promising(), this.#wanted())
     this.#watch.select(this.#places.map(({ id }) => id))
     for (const selector of this.#options.only ?? []) {
       await this.#looksFor(selector, this.#composition.servers, signal)
@@ -149,7 +149,7 @@ export class ThreadServers {
   /** What leaves is ended; what stays keeps its connections. */
   select(places: readonly SelectedPlace[]): void {
     this.#places = places
-    this.#discoveries.select(places, this.#wanted())
+    this.#discoveries.select(this.#promising(), this.#wanted())
     this.#recompose()
     this.#watch.select(places.map(({ id }) => id))
   }
@@ -158,7 +158,7 @@ export class ThreadServers {
   configure(configuration: ThreadConfiguration): void {
     this.#configuration = configuration
     this.#published = undefined
-    this.#discoveries.renew(this.#places, this.#wanted())
+    this.#discoveries.renew(this.#promising(), this.#wanted())
     this.#recompose()
   }
 
@@ -201,6 +201,19 @@ export class ThreadServers {
       known: this.#options.environments.ids,
       compatibility: this.#options.compatibility,
     })
+  }
+
+  /** Where the thread may have servers: one that is meant for certain servers does not connect to the others' places. */
+  #promising(): readonly SelectedPlace[] {
+    const { only } = this.#options
+    const shared = new Set(this.#configuration.loaded.servers.map(({ name }) => name))
+    return this.#places.filter(
+      ({ id }) =>
+        only === undefined ||
+        only.some(
+          ({ server, environment }) => environment === id || (environment === undefined && !shared.has(server)),
+        ),
+    )
   }
 
   #wanted(): Wanted {

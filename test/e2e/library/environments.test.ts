@@ -70,6 +70,24 @@ describe('servers of environments', () => {
     ).rejects.toThrow("unknown MCP server 'other (environment enva)'")
   })
 
+  it('are not looked for by a thread that is meant for others', async () => {
+    await using world = await ThreadWorld.open({
+      executors: ['enva', 'envb'],
+      plugins: [ROOT, OTHER],
+      config: notesToml('mine', ['--as', 'mine']),
+    })
+    const start = (only: ThreadOptions['only']) =>
+      world.reeve.startThread({ capabilityRoots: world.roots, ...(only && { only }) })
+    const states = () => ['enva', 'envb'].map((id) => world.reeve.environments.get(id)?.environment.state.is)
+    await using mine = await start([{ server: 'mine' }])
+    expect(await said(mine, 'mine')).toMatchObject({ as: 'mine' })
+    await mine.step({ wait: 'all' })
+    expect(states()).toEqual(['idle', 'idle'])
+    await using a = await start([{ server: 'notes', environment: 'enva' }])
+    expect(await said(a, 'notes')).toMatchObject({ as: 'a' })
+    expect(states()).toEqual(['ready', 'idle'])
+  })
+
   it('belong to the thread that selected them', async () => {
     await using world = await ThreadWorld.open({ executors: ['enva', 'envb'], plugins: [ROOT, OTHER] })
     await using a = await world.reeve.startThread({ capabilityRoots: world.roots.slice(0, 1) })
