@@ -29,7 +29,7 @@ function impatient(url: string, environment = 'far') {
   return {
     connector: webSocketConnector({ environment, url }),
     refusedMs: 200,
-    times: { recoveringWaitMs: 300 },
+    times: { recoveringWaitMs: 1000 },
   }
 }
 
@@ -69,8 +69,11 @@ describe('a link that is cut while its executor lives', () => {
     })
     const [captured] = await connections.manager.capture({ required: [notes.key] })
     expect(captured?.key).toEqual(notes.key)
+    const ready = new Promise<void>((resolve) => {
+      connections.environment('far').onstate(({ is }) => is === 'ready' && resolve())
+    })
     proxy.let(true)
-    await connections.environment('far').info()
+    await ready
     expect(await pidOf(connections)).toBe(pid)
   })
 

@@ -3,6 +3,7 @@ import { webSocketConnector } from '../../src/environments/index.js'
 import { became } from '../fixtures/connections/real-servers.js'
 import { httpServer, stdioServer } from '../fixtures/connections/servers.js'
 import { ECHO, echoOn, PlacedConnections, webOn } from '../fixtures/executor/placed-connections.js'
+import { scriptedExecutor } from '../fixtures/executor/scripted-executor.js'
 import { silentExecutor } from '../fixtures/executor/silent-executor.js'
 import { failure } from '../fixtures/http/plain.js'
 import { startSdkV2Server } from '../fixtures/http/sdk-v2-server.js'
@@ -58,6 +59,39 @@ describe('a stdio server on an executor', () => {
     )
     const reason = (await failure(connections.manager.ready(relative.key))).message
     expect(reason).toContain("the working directory 'here' is no absolute path on the executor")
+  })
+
+  it('has its folder and its arguments told in the way of its own system', async () => {
+    await using executor = await scriptedExecutor(({ method }) =>
+      method === 'initialize'
+        ? {
+            result: { sessionId: 's', environmentInfo: { shell: { name: 'cmd', path: 'cmd' }, platformOs: 'windows' } },
+          }
+        : undefined,
+    )
+    await using connections = await PlacedConnections.open({
+      executors: {
+        far: {
+          connector: webSocketConnector({ environment: 'far', url: executor.url }),
+          times: { graceMs: 50, killWaitMs: 50 },
+        },
+      },
+    })
+    const program = { command: 'C:\\Program Files\\notes.exe', args: ['a b', '"c"', '%PATH%'] }
+    const brief = { startupTimeoutMs: 300 }
+    const server = echoOn('far', 'notes', [], brief, { ...program, cwd: 'C:\\srv\\my notes' })
+    const posix = echoOn('far', 'posix', [], brief, { cwd: '/srv' })
+    connections.manager.replace([server, posix])
+    expect((await failure(connections.manager.ready(posix.key))).message).toContain("'/srv' is no absolute path")
+    await failure(connections.manager.ready(server.key))
+    const [start] = executor.asked.filter(({ method }) => method === 'process/start')
+    expect(start?.params).toMatchObject({
+      argv: [program.command, ...program.args],
+      cwd: 'file:///C:/srv/my%20notes',
+      env: {},
+      envPolicy: { inherit: 'core' },
+      sandbox: null,
+    })
   })
 
   it('says what the executor cannot start', async () => {
