@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { ThreadEvent } from '../../src/threads/index.js'
 import { buildCli } from './built-cli.js'
 import { openWorld, type World } from './gateway/environments.js'
+import { openGateway, openHome, TOKEN } from './gateway/harness.js'
 import { RawSession } from './gateway/raw-http.js'
 import { connectV1, connectV2, type Ears, MODERN, type SdkClient, type Target } from './gateway/sdk-clients.js'
 
@@ -220,6 +224,32 @@ describe('an executor that is killed and comes back', () => {
       .toBe('enva')
     await untilListed(client, 'enva__notes__where')
   }, 90_000)
+})
+
+describe('an environment that never answers', () => {
+  it('keeps the tools of no other server from a client', async () => {
+    const sockets: Socket[] = []
+    const mute = createServer((socket) => sockets.push(socket.on('error', () => {})))
+    await once(mute.listen(0, '127.0.0.1'), 'listening')
+    const { port } = mute.address() as AddressInfo
+    const environment = `[[environments]]\nid = "mute"\nurl = "ws://127.0.0.1:${port}"\nconnect_timeout_sec = 60`
+    const root = '[[capability_roots]]\nid = "mute"\nenvironment = "mute"\npath = "/nowhere"'
+    await using home = await openHome(() => ({ notes: {} }), `${environment}\n${root}\n`)
+    const problems: unknown[] = []
+    const onEvent = (event: ThreadEvent) => event.type === 'problem' && problems.push(event.problem)
+    await using gateway = await openGateway(home.reeve, {
+      startThread: (thread) => home.reeve.startThread({ ...thread, onEvent }),
+    })
+    await using client = await connectV2({ kind: 'http', url: gateway.url, token: TOKEN }, newEars())
+    expect((await client.listTools()).map(({ name }) => name)).toContain('notes__echo')
+    // It is still being waited for: what becomes of it is told as a problem.
+    expect(sockets.length).toBeGreaterThan(0)
+    expect(problems).toEqual([])
+    expect(textOf(await client.callTool('notes__echo', { message: 'hi' }))).toBe('hi')
+    await expect.poll(() => problems, { timeout: 30_000 }).toMatchObject([{ environment: 'mute' }])
+    for (const socket of sockets) socket.destroy()
+    mute.close()
+  })
 })
 
 describe('the selection of a gateway', () => {

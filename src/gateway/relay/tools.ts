@@ -3,7 +3,7 @@ import type { ServerStatus } from '../../connections/index.js'
 import { ReeveError } from '../../errors.js'
 import { type ServerKey, ServerKeyMap } from '../../identity/index.js'
 import type { Era, JsonObject } from '../../protocol/index.js'
-import type { Step, StepTool, Thread } from '../../threads/index.js'
+import { KEEP_NOTHING, type Step, type StepTool, type Thread } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
 import type { ClientTasks } from '../tasks/index.js'
 import { outgoingMeta } from './call-meta.js'
@@ -17,8 +17,16 @@ import type { ToolPresentation } from './tool-presentation.js'
 /** What one step offers, by the names that the client knows. */
 interface Offer {
   readonly step: Step
+  /** False where something was not waited for. */
+  readonly isWhole: boolean
   readonly tools: ReadonlyMap<string, StepTool>
 }
+
+/**
+ * Milliseconds that a list may take. An environment that does not answer is waited for longer by a thread's first step; here
+ * a client waits, which is told of a changed list when there is more.
+ */
+const LIST_MS = 3000
 
 /**
  * `tools/list` and `tools/call` of one client. A call is bound to the definition that the client was shown: when a
@@ -57,7 +65,7 @@ export class ToolsRelay {
   async list(params: JsonObject): Promise<JsonObject> {
     const cursor = optionalText(params, 'cursor')
     // Further pages belong to the step of the first, while there is one.
-    const offer = cursor === undefined || this.#shown === undefined ? await this.#renew() : this.#shown
+    const offer = cursor === undefined || this.#shown === undefined ? await this.#renew(LIST_MS) : this.#shown
     this.#shown = offer
     const servers = new ServerKeyMap(this.#thread.servers().map((server) => [server.key, server]))
     const { items, nextCursor } = pageAt(
@@ -66,7 +74,7 @@ export class ToolsRelay {
     )
     const beside = this.#sole && servers.get(this.#sole)?.toolList
     const listed = { ...beside, tools: items.map((item) => item.wire), ...(nextCursor !== undefined && { nextCursor }) }
-    return this.#form.listed(listed, offer.step.cacheHint)
+    return this.#form.listed(listed, offer.isWhole ? offer.step.cacheHint : KEEP_NOTHING)
   }
 
   async call(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
@@ -114,10 +122,12 @@ export class ToolsRelay {
     return tool
   }
 
-  #renew(): Promise<Offer> {
-    const taking = this.#thread
-      .step()
-      .then((step) => ({ step, tools: new Map(step.tools.map((tool) => [this.#present.name(tool), tool])) }))
+  /** `withinMs`: what takes longer is left out. */
+  #renew(withinMs?: number): Promise<Offer> {
+    const taking = stepWithin(this.#thread, withinMs).then(({ step, isWhole }) => {
+      const tools = new Map(step.tools.map((tool) => [this.#present.name(tool), tool]))
+      return { step, isWhole, tools }
+    })
     this.#newest = taking
     taking.catch(() => {
       if (this.#newest === taking) this.#newest = undefined
@@ -134,6 +144,17 @@ export class ToolsRelay {
     const item = { name, wire, size: JSON.stringify(wire).length, era: server?.era }
     this.#listed.set(tool.definition, item)
     return item
+  }
+}
+
+async function stepWithin(thread: Thread, ms: number | undefined): Promise<Pick<Offer, 'step' | 'isWhole'>> {
+  if (ms === undefined) return { step: await thread.step(), isWhole: true }
+  const late = AbortSignal.timeout(ms)
+  try {
+    return { step: await thread.step({ signal: late }), isWhole: true }
+  } catch (error) {
+    if (!late.aborted) throw error
+    return { step: await thread.step({ wait: 'none' }), isWhole: false }
   }
 }
 
