@@ -110,6 +110,8 @@ export interface HttpRequest {
   /** In wire order; names as they shall appear. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body?: string
+  /** The headers hold what configuration or credentials gave: they are for nobody but the server. */
+  readonly isConfidential?: boolean
   /** For executors only: headers whose value ends with that of a variable there, so that the secret stays there. */
   readonly executorHeaders?: readonly ExecutorHeader[]
   /** Aborts the exchange, the body stream included. */

@@ -184,6 +184,26 @@ describe('an HTTP server that an executor reaches', () => {
     expect(web.requests).toEqual([])
   })
 
+  it('gets no header from here that would cross a network in the clear, and those of the executor all the same', async () => {
+    await using executor = await executorProgram({ NOTES_TOKEN: 'far token' })
+    await using web = await webServer()
+    // As if it were not on this machine.
+    const connector = { ...webSocketConnector({ environment: 'far', url: executor.url }), isExposed: true }
+    await using connections = await PlacedConnections.open({ executors: { far: { connector } } })
+    const told = webOn('far', 'told', { url: web.url, httpHeaders: { Authorization: 'Bearer near' } })
+    const named = webOn('far', 'named', { url: web.url, bearerTokenEnvVar: 'NOTES_TOKEN' })
+    const bare = webOn('far', 'bare', { url: web.url })
+    connections.manager.replace([told, named, bare])
+    const refused = await failure(connections.manager.ready(told.key))
+    expect(refused).toMatchObject({ code: 'startup_failed', data: { code: 'unsupported' } })
+    expect(refused.message).toContain('in the clear')
+    expect(await connections.call(named, 'hello')).toBe('hello')
+    expect(await connections.call(bare, 'hello')).toBe('hello')
+    expect(new Set(web.requests.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer far token', undefined]),
+    )
+  })
+
   it('cannot have a headers helper, which would run on the host', async () => {
     await using executor = await executorProgram()
     await using web = await webServer()

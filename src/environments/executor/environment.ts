@@ -85,7 +85,7 @@ export class ExecutorEnvironment implements Environment {
       // An exchange cannot be asked whether it still goes on. Over commands each has an executor of its own.
       if (state.is === 'failed' && options.connector.resumable) this.#pool.drop(state.error)
     })
-    this.http = new RemoteHttp(this.#pool, () => this.info())
+    this.http = new RemoteHttp(this.#pool, () => this.info(), options.connector.isExposed)
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
   }
 

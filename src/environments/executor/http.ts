@@ -29,19 +29,22 @@ import type { BorrowedLink, LinkPool } from './pool.js'
 export class RemoteHttp implements HttpClient {
   readonly #pool: LinkPool
   readonly #ready: () => Promise<ExecEnvironmentInfo>
+  readonly #isExposed: boolean
   #lastId = 0
   #closed = false
 
-  /** `ready` resolves, in bounded time, when the executor is there. */
-  constructor(pool: LinkPool, ready: () => Promise<ExecEnvironmentInfo>) {
+  /** `ready` resolves, in bounded time, when the executor is there. `isExposed`: see `Connector`. */
+  constructor(pool: LinkPool, ready: () => Promise<ExecEnvironmentInfo>, isExposed = false) {
     this.#pool = pool
     this.#ready = ready
+    this.#isExposed = isExposed
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {
     const url = parseUrl(request.url)
     if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
       throw new InvalidArgumentsError('the request has no http or https URL')
+    if (this.#isExposed && request.isConfidential === true) throw exposed(placeOf(request.url))
     if (this.#closed) throw new ClosedError('the HTTP client')
     if (request.signal?.aborted) throw new CancelledError('cancelled by the caller', { data: { sent: false } })
     const { capabilities } = await unlessAborted(this.#ready(), request.signal)
@@ -91,6 +94,15 @@ export class RemoteHttp implements HttpClient {
     if (signal?.aborted) onAbort()
     return response
   }
+}
+
+/** As a token for the executor itself, headers go only over wss or to this machine (reference: executor-protocol, 2.2). */
+function exposed(place: string): UnsupportedError {
+  return new UnsupportedError(
+    `the headers for ${place} would cross a network in the clear on their way to the executor: reach it over wss://, or ` +
+      'name variables that are set there (bearer_token_env_var, env_http_headers)',
+    { place },
+  )
 }
 
 async function unlessAborted<T>(wait: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

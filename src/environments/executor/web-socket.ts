@@ -34,12 +34,13 @@ export function webSocketConnector(options: WebSocketOptions): Connector {
     throw new InvalidArgumentsError(`environment '${options.environment}': credentials do not belong in its url`, {
       place,
     })
-  if (options.token !== undefined && url.protocol !== 'wss:' && !isLoopback(url.hostname))
+  const isExposed = url.protocol !== 'wss:' && !isLoopback(url.hostname)
+  if (options.token !== undefined && isExposed)
     throw new InvalidArgumentsError(
       `environment '${options.environment}': a token is sent only over wss:// or to this machine, not to ${place}`,
       { place },
     )
-  return { place, resumable: true, open: ({ largest, signal }) => open(options, place, largest, signal) }
+  return { place, resumable: true, isExposed, open: ({ largest, signal }) => open(options, place, largest, signal) }
 }
 
 function isLoopback(host: string): boolean {

@@ -22,6 +22,8 @@ export interface Connector {
   readonly place: string
   /** A lost connection can be taken up again. Not so where the executor ends with it. */
   readonly resumable: boolean
+  /** What is sent crosses a network in the clear. */
+  readonly isExposed?: boolean
   /** Bounded. Raises `EnvironmentError`, `CancelledError`, `LimitExceededError`. `largest` is in bytes. */
   open(options: { readonly largest: number; readonly signal?: AbortSignal }): Promise<Wire>
 }

@@ -77,7 +77,15 @@ export class HttpOperations {
     const { method, body, signal } = outgoing
     const fields = buildHeaders({ ...outgoing, configured: this.#options.configured, auth })
     const headers = withExecutorHeaders(fields, this.#options.executorHeaders ?? [])
-    return this.#options.http.request({ method, url, ...headers, signal, ...(body !== undefined && { body }) })
+    const isConfidential = this.#options.configured.length > 0 || auth.length > 0
+    return this.#options.http.request({
+      method,
+      url,
+      ...headers,
+      ...(isConfidential && { isConfidential }),
+      signal,
+      ...(body !== undefined && { body }),
+    })
   }
 
   async #refreshed(
