@@ -51,7 +51,7 @@ describe.each(['old', 'new'] as const)('reeve serve --transparent before a serve
       _meta: { 'com.example/hello': 1 },
     })
     expect(tools).toMatchObject({ ...ODD, tools: [{ name: 'heard' }], _meta: { 'com.example/list': 2 } })
-    const [{ text }] = (heard ?? {}).content as [{ text: string }]
+    const [{ text }] = (heard as JsonObject).content as [{ text: string }]
     expect(JSON.parse(text)).toMatchObject(said)
   })
 
