@@ -139,6 +139,21 @@ describe('the catalog of a thread', () => {
     ])
   })
 
+  it("holds an executor's own servers, and nothing else, to what its administrator demands", () => {
+    const executorRequirements = [
+      { source: '/etc/codex/requirements.toml', servers: new Map([['web', { url: 'http://h/' }]]) },
+    ]
+    const found = { ...offers('enva', [NOTES_A], ['web', 'other']), executorRequirements }
+    const catalog = threadCatalog(parts({ environments: [found], roots: [rootOf(NOTES_A)] }), ON)
+    expect(catalog.servers.map(({ key, config }) => [key.name, config.enabled, config.disabledReason?.source])).toEqual(
+      [
+        ['notes', true, undefined],
+        ['other', false, '/etc/codex/requirements.toml'],
+        ['web', true, undefined],
+      ],
+    )
+  })
+
   it('asks the environment whether a server may run there', () => {
     const found = parts({ servers: [shared('x')], environments: [offers('enva', [NOTES_A])], roots: [rootOf(NOTES_A)] })
     const catalog = threadCatalog(

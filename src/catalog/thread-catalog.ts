@@ -3,6 +3,7 @@ import type { CapabilityRoot, EnvironmentCapabilities } from '../environments/in
 import { serverKey } from '../identity/index.js'
 import { type Catalog, CatalogBuilder } from './catalog.js'
 import { type Policies, underPolicies } from './policies.js'
+import { underRequirements } from './requirements.js'
 import type { CatalogOptions, Registration } from './types.js'
 
 /** Everything that a thread's servers come from. */
@@ -68,12 +69,15 @@ function pluginRegistrations(
 }
 
 /** In the tier of configurations, so that it wins over the environment's plugins (reference: known-quirks, 11). */
-function ofExecutorConfig({ environment, executorServers }: EnvironmentCapabilities): Registration[] {
-  return [...executorServers].map(([name, config]) => ({
-    key: serverKey(name, environment),
-    source: { kind: 'config' },
-    config,
-  }))
+function ofExecutorConfig(found: EnvironmentCapabilities): Registration[] {
+  const { environment, executorServers, executorRequirements = [] } = found
+  return [...executorServers].map(([name, config]) =>
+    executorRequirements.reduce<Registration>(underRequirements, {
+      key: serverKey(name, environment),
+      source: { kind: 'config' },
+      config,
+    }),
+  )
 }
 
 function rootText(id: string, environment: string): string {

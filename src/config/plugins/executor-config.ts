@@ -1,4 +1,5 @@
 import { ConfigError } from '../../errors.js'
+import { type Requirements, readRequirements } from '../requirements.js'
 import { readServer } from '../schema/read-server.js'
 import { wrongType } from '../schema/shape.js'
 import type { ServerConfig } from '../server.js'
@@ -18,6 +19,8 @@ export interface ExecutorConfig {
   readonly servers: ReadonlyMap<string, ServerConfig>
   /** stdio servers, which are left out (reference: known-quirks, 47). */
   readonly skipped: readonly string[]
+  /** What the machine's administrator demands of these servers; of plugins it says nothing (seen). Each must be met. */
+  readonly requirements: readonly Requirements[]
   readonly problems: readonly ExecutorConfigProblem[]
 }
 
@@ -33,12 +36,18 @@ const MOST_SERVERS = 1000
 /**
  * Reads the configuration that an executor keeps for itself (reference: catalog, 9.1). It can only add HTTP servers:
  * nothing in it switches off, filters or approves what plugins bring, and none of its servers is required. Layers are
- * merged member by member. A layer that cannot be parsed is one problem, and so is each server that is refused.
+ * merged member by member. A layer that cannot be parsed is one problem, and so is each server that is refused. A layer of
+ * requirements with a fault allows nothing.
  */
-export function readExecutorConfig(layers: readonly ExecutorConfigLayer[], environmentId: string): ExecutorConfig {
+export function readExecutorConfig(
+  layers: readonly ExecutorConfigLayer[],
+  environmentId: string,
+  requirementLayers: readonly ExecutorConfigLayer[] = [],
+): ExecutorConfig {
   const servers = new Map<string, ServerConfig>()
   const skipped: string[] = []
   const problems: ExecutorConfigProblem[] = []
+  const requirements = requirementLayers.flatMap((layer) => requirementsOf(layer, problems))
   const merged: Record<string, Raw> = emptyTable()
   const sourceOf = new Map<string, string>()
   for (const { source, toml } of layers) {
@@ -51,7 +60,7 @@ export function readExecutorConfig(layers: readonly ExecutorConfigLayer[], envir
   const entries = Object.entries(merged)
   if (entries.length > MOST_SERVERS) {
     const message = `more than ${MOST_SERVERS} servers: none of them is used`
-    return { servers, skipped, problems: [...problems, { place: 'mcp_servers', message }] }
+    return { servers, skipped, requirements, problems: [...problems, { place: 'mcp_servers', message }] }
   }
   for (const [name, entry] of entries) {
     if (isTable(entry) && entry.command !== undefined) {
@@ -61,7 +70,18 @@ export function readExecutorConfig(layers: readonly ExecutorConfigLayer[], envir
     const config = attempt(sourceOf.get(name) ?? '', problems, () => readEntry(name, entry, environmentId), name)
     if (config?.enabled) servers.set(name, config)
   }
-  return { servers, skipped, problems }
+  return { servers, skipped, requirements, problems }
+}
+
+/** Only the rules for servers by name: those for plugins are the host's to make. */
+function requirementsOf({ source, toml }: ExecutorConfigLayer, problems: ExecutorConfigProblem[]): Requirements[] {
+  const document = attempt(source, problems, () => parseToml(source, toml))
+  if (document === undefined) return [{ source, servers: new Map() }]
+  const read = readRequirements(document)
+  for (const { place, message, path } of read.problems) if (path?.[0] !== 'plugins') problems.push({ place, message })
+  const { servers, matchers } = read.requirements ?? {}
+  if (servers === undefined && matchers === undefined) return []
+  return [{ source, ...(servers && { servers }), ...(matchers && { matchers }) }]
 }
 
 function readEntry(name: string, entry: Raw, environmentId: string): ServerConfig {

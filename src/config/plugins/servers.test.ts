@@ -123,6 +123,22 @@ describe('the configuration of an executor', () => {
     expect(broken.problems).toHaveLength(1)
   })
 
+  it.each<[string, string | undefined, number]>([
+    ['', undefined, 0],
+    ['[plugins.p.mcp_servers.a.identity]\ncommand = "c"', undefined, 0],
+    ['[plugins.p]\nmcp_servers = 5', undefined, 0],
+    ['[mcp_servers.a.identity]\nurl = "http://h/"', 'a', 0],
+    ['[mcp_servers]', '', 0],
+    ['mcp_servers = 5', '', 1],
+    ['[x', '', 1],
+  ])('has requirements for its servers alone, and a broken one allows nothing: %j', (toml, names, faults) => {
+    const read = readExecutorConfig([], 'enva', [{ source: 'requirements.toml', toml }])
+    const lists = read.requirements.map(({ servers }) => [...(servers?.keys() ?? [])].join())
+    expect(lists).toEqual(names === undefined ? [] : [names])
+    expect(read.requirements.every(({ plugins }) => plugins === undefined)).toBe(true)
+    expect(read.problems).toHaveLength(faults)
+  })
+
   it('has no more servers than anybody needs', () => {
     const toml = Array.from({ length: 1001 }, (_, index) => `mcp_servers.s${index}.url = "http://h/"`).join('\n')
     const { servers, problems } = readExecutorConfig([{ source: 'x', toml }], 'enva')

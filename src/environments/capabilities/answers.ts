@@ -56,9 +56,13 @@ export function installedOf(answer: unknown, style: ExecPathStyle) {
   return { plugins: [...plugins.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), warnings }
 }
 
-/** The layers of `environmentConfig/read`. @throws ProtocolViolationError */
-export function configLayersOf(answer: unknown): readonly { readonly source: string; readonly toml: string }[] {
-  return listOf(memberOf(answer, 'config'), 'layers', CONFIG_READ).map((layer) => ({
+/** What `environmentConfig/read` says. @throws ProtocolViolationError */
+export function configAnswerOf(answer: unknown) {
+  return { layers: layersOf(answer, 'config'), requirements: layersOf(answer, 'requirements') }
+}
+
+function layersOf(answer: unknown, name: string): readonly { readonly source: string; readonly toml: string }[] {
+  return listOf(memberOf(answer, name), 'layers', CONFIG_READ).map((layer) => ({
     source: shortened(textOf(layer, 'source', CONFIG_READ)),
     toml: textOf(layer, 'toml', CONFIG_READ),
   }))

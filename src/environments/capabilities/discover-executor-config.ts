@@ -1,17 +1,18 @@
-import { plugins, type ServerConfig } from '../../config/index.js'
+import { plugins, type Requirements, type ServerConfig } from '../../config/index.js'
 import { ProtocolViolationError, RpcError } from '../../errors.js'
 import { EXEC_METHODS } from '../../protocol/index.js'
 import type { Environment } from '../environment.js'
-import { configLayersOf } from './answers.js'
+import { configAnswerOf } from './answers.js'
 import type { DiscoveryProblem } from './types.js'
 import { workingFolder } from './working-folder.js'
 
 export interface ExecutorConfigDiscovery {
   readonly servers: ReadonlyMap<string, ServerConfig>
+  readonly requirements: readonly Requirements[]
   readonly problems: readonly DiscoveryProblem[]
 }
 
-const NOTHING: ExecutorConfigDiscovery = Object.freeze({ servers: new Map(), problems: [] })
+const NOTHING: ExecutorConfigDiscovery = Object.freeze({ servers: new Map(), requirements: [], problems: [] })
 
 /**
  * The HTTP servers of an executor's own configuration (reference: catalog, 9.1). Its stdio servers are told and left out
@@ -33,9 +34,15 @@ export async function discoverExecutorConfig(
     }
     const answer = await environment.ask(EXEC_METHODS.environmentConfigRead, params, { ...(signal && { signal }) })
     const { readExecutorConfig } = await plugins()
-    const { servers, skipped, problems } = readExecutorConfig(configLayersOf(answer), environment.id)
+    const said = configAnswerOf(answer)
+    const { servers, skipped, requirements, problems } = readExecutorConfig(
+      said.layers,
+      environment.id,
+      said.requirements,
+    )
     return {
       servers,
+      requirements,
       problems: [
         ...problems.map(({ server, place, message }) => broken(environment, `${place}: ${message}`, server)),
         ...skipped.map((server) => skippedServer(environment, server)),
@@ -43,7 +50,7 @@ export async function discoverExecutorConfig(
     }
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof ProtocolViolationError)) throw error
-    return { servers: new Map(), problems: [broken(environment, error.message)] }
+    return { servers: new Map(), requirements: [], problems: [broken(environment, error.message)] }
   }
 }
 

@@ -289,6 +289,7 @@ describe('an executor that answers nonsense', () => {
     { config: { layers: 5 } },
     { config: { layers: [null] } },
     { config: { layers: [{ source: 'x', toml: 5 }] } },
+    { config: { layers: [] } },
   ])('about its configuration has one problem: %j', async (result) => {
     expect(await look('environmentConfig/read', result)).toMatchObject([{ code: 'broken_executor_config' }])
   })

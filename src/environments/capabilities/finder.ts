@@ -213,6 +213,7 @@ function capabilities(
     environment,
     plugins: Object.freeze(read.flatMap(({ plugin }) => plugin ?? [])),
     executorServers: config?.servers ?? new Map(),
+    ...(config !== undefined && config.requirements.length > 0 && { executorRequirements: config.requirements }),
     problems: Object.freeze(distinct(all)),
   })
 }

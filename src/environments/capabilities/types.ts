@@ -1,4 +1,4 @@
-import type { PluginPolicy, ServerConfig } from '../../config/index.js'
+import type { PluginPolicy, Requirements, ServerConfig } from '../../config/index.js'
 import type { PlacedEnvironment } from '../registry/types.js'
 
 /** A plugin folder in an environment, by an id of its own (reference: catalog, 9.1). */
@@ -50,6 +50,8 @@ export interface EnvironmentCapabilities {
   readonly plugins: readonly DiscoveredPlugin[]
   /** HTTP servers of the executor's own configuration; they have no plugin. */
   readonly executorServers: ReadonlyMap<string, ServerConfig>
+  /** What the executor's administrator demands of `executorServers`; absent where nothing is demanded. */
+  readonly executorRequirements?: readonly Requirements[]
   readonly problems: readonly DiscoveryProblem[]
 }
 
