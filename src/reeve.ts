@@ -163,7 +163,7 @@ export class Reeve implements AsyncDisposable {
   readonly home: string
   readonly #parts: RuntimeParts
   readonly #environments: EnvironmentRegistry
-  readonly #threads = new Set<RuntimeThread>()
+  readonly #threads = new Map<string, RuntimeThread>()
   #config: Configured
   #closed: Promise<void> | undefined
 
@@ -233,7 +233,7 @@ export class Reeve implements AsyncDisposable {
    * @throws UnknownThreadError | ThreadInUseError, and as `startThread`
    */
   async resumeThread(id: string, options: ThreadOptions = {}, signal?: AbortSignal): Promise<Thread> {
-    if ([...this.#threads].some((thread) => thread.id === id)) throw new ThreadInUseError(id)
+    if (this.#threads.has(id)) throw new ThreadInUseError(id)
     return this.#start(options, { id, record: this.#record(id) }, signal)
   }
 
@@ -245,7 +245,7 @@ export class Reeve implements AsyncDisposable {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
     this.#config = config
     this.#environments.replace(config.loaded.environments)
-    for (const thread of this.#threads) thread.configure(config.threads)
+    for (const thread of this.#threads.values()) thread.configure(config.threads)
   }
 
   /** Ends every thread, and every server that no other runtime of its host uses, in parallel and bounded. Idempotent. */
@@ -264,7 +264,7 @@ export class Reeve implements AsyncDisposable {
   }
 
   async #shutDown(): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.close()))
+    await Promise.all([...this.#threads.values()].map((thread) => thread.close()))
     await this.#environments.close()
     if (this.#parts.ownsHost) await this.#parts.host.close()
   }
@@ -272,7 +272,7 @@ export class Reeve implements AsyncDisposable {
   async #start(options: ThreadOptions, origin: ThreadOrigin, signal: AbortSignal | undefined): Promise<Thread> {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
     const thread = new RuntimeThread(this.#threadHost(), this.#config.threads, options, origin)
-    this.#threads.add(thread)
+    this.#threads.set(thread.id, thread)
     try {
       await thread.start(signal)
       return thread
@@ -298,8 +298,8 @@ export class Reeve implements AsyncDisposable {
       environments: this.#environments,
       capabilities: () => new CapabilityFinder(),
       memory: host.threads,
-      onClosed: (thread) => {
-        this.#threads.delete(thread)
+      onClosed: (id) => {
+        this.#threads.delete(id)
       },
     }
   }
@@ -327,6 +327,7 @@ async function configure({ host, cwd, options }: RuntimeParts): Promise<Configur
       loaded,
       settings: loaded.environments,
       multiEnvironment,
+      prefixedNames: !isOn('non_prefixed_mcp_tool_names'),
       discovery: { rootsInOneRequest, installedPlugins, executorConfig: multiEnvironment },
     },
   }

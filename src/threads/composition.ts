@@ -23,6 +23,8 @@ export interface ThreadConfiguration {
   readonly settings: EnvironmentSettings
   /** `multi_environment_mcp`. */
   readonly multiEnvironment: boolean
+  /** False with `non_prefixed_mcp_tool_names`: namespaces without `mcp__`. */
+  readonly prefixedNames: boolean
   readonly discovery: DiscoveryFeatures
 }
 

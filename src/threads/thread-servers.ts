@@ -3,10 +3,11 @@ import type { EffectiveServer, PermissionAuthority } from '../catalog/index.js'
 import type { ConnectionManager, ServerStatus } from '../connections/index.js'
 import type { CapabilityRoot, CapabilitySource, Environment, EnvironmentRegistry } from '../environments/index.js'
 import { EnvironmentError, UnknownServerError } from '../errors.js'
-import { compareKeys, type ServerKey, sameKey } from '../identity/index.js'
+import { type ServerKey, sameKey } from '../identity/index.js'
 import { type Composition, compose, type Profile, selectedRoots, type ThreadConfiguration } from './composition.js'
 import { Discoveries, type Wanted } from './discoveries.js'
 import { EnvironmentWatch } from './environment-watch.js'
+import { withIdle } from './idle-rows.js'
 import { lastSelectedOwner } from './last-selected.js'
 import { ProblemReport } from './problem-report.js'
 import { selectServer } from './select.js'
@@ -133,17 +134,7 @@ export class ThreadServers {
 
   /** One row a key: of servers that were published, of those that wait for the first step, and of hidden ones. */
   statuses(): readonly ServerStatus[] {
-    const rows = this.#options.manager.statuses()
-    const waiting = this.#servers.filter(({ key }) => !rows.some((row) => sameKey(row.key, key)))
-    return [
-      ...rows,
-      ...waiting.map((server) => idleRow(server, this.#createdAt)),
-      ...this.#composition.hidden.map(({ registration, by }) => ({
-        ...idleRow(registration, this.#createdAt),
-        status: 'disabled' as const,
-        hiddenBy: by,
-      })),
-    ].sort((a, b) => compareKeys(a.key, b.key))
+    return withIdle(this.#options.manager.statuses(), this.#servers, this.#composition.hidden, this.#createdAt)
   }
 
   /** What leaves is ended; what stays keeps its connections. */
@@ -277,16 +268,3 @@ export class ThreadServers {
 }
 
 const NOBODY: PermissionAuthority<Profile> = Object.freeze({ kind: 'none' })
-
-function idleRow({ key, config, source }: EffectiveServer, since: number): ServerStatus {
-  return Object.freeze({
-    key,
-    status: config.enabled ? ('not_started' as const) : ('disabled' as const),
-    required: config.required,
-    transport: config.transport.type,
-    executionEnvironment: config.environmentId,
-    ...('plugin' in source && { pluginId: source.plugin.id }),
-    since,
-    cached: false,
-  })
-}

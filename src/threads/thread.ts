@@ -1,37 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import {
-  type ClientProfile,
   type ConnectionEvent,
   ConnectionManager,
-  type ConnectionPool,
   DEFAULT_TOOL_TIMEOUT,
-  type HostVariables,
   isToolEnabled,
   type ReadyClient,
   type ServerRequestHandler,
   type ServerStatus,
 } from '../connections/index.js'
-import type { CapabilityRoot, CapabilitySource, EnvironmentRegistry } from '../environments/index.js'
+import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
-import {
-  codexNaming,
-  LOCAL_ENVIRONMENT,
-  pinnedNaming,
-  readableNaming,
-  type ServerKey,
-  sameKey,
-} from '../identity/index.js'
+import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approve } from './approval.js'
 import type { ThreadConfiguration } from './composition.js'
-import { LeftOut } from './functions/left-out.js'
 import type { ListingHost } from './listing.js'
 import { LogLevel } from './log-level.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
-import type { ThreadMemory, ThreadRecord } from './record.js'
-import { checkRoots, type SelectedPlace, selectPlaces } from './selection.js'
+import { checkRoots, type SelectedPlace } from './selection.js'
 import { payloadOf, type StepHost, takeStep } from './step.js'
+import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
 import type {
   CallOptions,
@@ -44,26 +33,6 @@ import type {
   ThreadEvent,
   ThreadOptions,
 } from './types.js'
-
-/** What the runtime lends to a thread. */
-export interface ThreadHost {
-  readonly pool: ConnectionPool
-  readonly env: HostVariables
-  readonly clientInfo: JsonObject
-  /** Working directory where the options name none. */
-  readonly cwd: string
-  readonly environments: EnvironmentRegistry
-  /** Finds what environments offer; one for each thread. */
-  readonly capabilities: () => CapabilitySource
-  readonly memory: ThreadMemory
-  onClosed(thread: RuntimeThread): void
-}
-
-/** What a thread takes up: its own id, or the record of another one. */
-export interface ThreadOrigin {
-  readonly id?: string
-  readonly record?: ThreadRecord
-}
 
 /** Milliseconds that a step waits for environments which failed before. */
 const DEFAULT_GRACE = 1_000
@@ -93,8 +62,15 @@ export class RuntimeThread implements Thread {
     this.#multiEnvironment = configuration.multiEnvironment
     this.#isKept = options.persist ?? record !== undefined
     this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
-    const places = this.#placesOf(options.environments, record)
-    this.#manager = new ConnectionManager(this.#managerOptions(places))
+    const places = placesOf(host, options.environments, record)
+    this.#manager = new ConnectionManager(
+      managerOptionsOf(host, options, {
+        owner: this.id,
+        places,
+        onEvent: (event) => this.#heard(event),
+        ...(options.onRequest && { onRequest: this.#judged(options.onRequest) }),
+      }),
+    )
     this.#servers = new ThreadServers({
       manager: this.#manager,
       environments: host.environments,
@@ -106,7 +82,13 @@ export class RuntimeThread implements Thread {
       compatibility: options.compatibility ?? false,
       onEvent: (event) => this.#tell(event),
     })
-    this.#step = this.#stepHost()
+    this.#step = stepHostOf(options, {
+      threadId: this.id,
+      multiEnvironment: this.#multiEnvironment,
+      prefixedNames: configuration.prefixedNames,
+      ready: (key, signal) => this.#manager.ready(key, signal),
+      tell: (event) => this.#tell(event),
+    })
     this.#logLevel = new LogLevel(this.#manager, (key, error) => this.#warn(key, error))
     const listings: ListingHost = {
       capture: (signal) => this.#captured({ ...(signal && { signal }) }),
@@ -214,7 +196,7 @@ export class RuntimeThread implements Thread {
 
   async select(environments: readonly SelectedEnvironment[]): Promise<void> {
     this.#refuseWhenClosed()
-    const places = this.#placesOf(environments, undefined)
+    const places = placesOf(this.#host, environments, undefined)
     this.#keep(places)
     this.#servers.select(places)
   }
@@ -237,7 +219,7 @@ export class RuntimeThread implements Thread {
     try {
       await this.#manager.close()
     } finally {
-      this.#host.onClosed(this)
+      this.#host.onClosed(this.id)
     }
   }
 
@@ -252,35 +234,8 @@ export class RuntimeThread implements Thread {
     return this.#manager.capture(options)
   }
 
-  #placesOf(asked: readonly SelectedEnvironment[] | undefined, record: ThreadRecord | undefined) {
-    const { environments, cwd } = this.#host
-    const { defaultSelection, ids } = environments
-    const context = { defaultSelection, cwdOf: (id: string) => environments.cwdOf(id), cwd }
-    // What was selected once may be gone: a problem of the thread, not its end.
-    return asked === undefined && record !== undefined
-      ? selectPlaces(record.environments, context)
-      : selectPlaces(asked, { ...context, known: ids })
-  }
-
   #keep(places: readonly SelectedPlace[]): void {
     if (this.#isKept) this.#host.memory.put(this.id, { environments: places, capabilityRoots: this.#roots })
-  }
-
-  #managerOptions(places: readonly SelectedPlace[]): ConstructorParameters<typeof ConnectionManager>[0] {
-    const { pool, env, cwd, clientInfo, environments } = this.#host
-    const { sharing, principal, graceMs, onRequest } = this.#options
-    return {
-      pool,
-      owner: this.id,
-      profile: profileOf(this.#host, this.#options),
-      env,
-      fallbackCwd: places.find(({ id }) => id === LOCAL_ENVIRONMENT)?.cwd ?? cwd,
-      environments,
-      onEvent: (event) => this.#heard(event),
-      ...(sharing === 'shared' && { sharing: { owner: sharedOwner(principal), clientInfo } }),
-      ...(graceMs !== undefined && { graceMs }),
-      ...(onRequest && { onRequest: this.#judged(onRequest) }),
-    }
   }
 
   /** A server that no profile governs asks nobody anything (reference: catalog, 6). */
@@ -289,25 +244,6 @@ export class RuntimeThread implements Thread {
       request.method === 'elicitation/create' && this.#servers.authorityOf(request.key).kind === 'none'
         ? { action: 'decline' }
         : answer(request, signal)
-  }
-
-  #stepHost(): StepHost {
-    const { naming, appTools, onApproval, soleOwners } = this.#options
-    const multiEnvironment = this.#multiEnvironment
-    return {
-      threadId: this.id,
-      naming:
-        naming === 'readable' ? readableNaming : pinnedNaming(codexNaming({ multiEnvironment }), { multiEnvironment }),
-      multiEnvironment,
-      appTools: appTools ?? false,
-      onApproval,
-      functions: {
-        multiEnvironment,
-        soleOwners: soleOwners ?? false,
-        ready: (key, signal) => this.#manager.ready(key, signal),
-        leftOut: new LeftOut((event) => this.#tell(event)),
-      },
-    }
   }
 
   #heard(event: ConnectionEvent): void {
@@ -333,21 +269,5 @@ export class RuntimeThread implements Thread {
 
   #refuseWhenClosed(): void {
     if (this.#closed !== undefined) throw new ClosedError('the thread')
-  }
-}
-
-/** Whoever runs this process. */
-const LOCAL_USER = 'owner'
-
-/** No thread has such an id. */
-function sharedOwner(principal = LOCAL_USER): string {
-  return JSON.stringify({ principal })
-}
-
-function profileOf(host: ThreadHost, options: ThreadOptions): ClientProfile {
-  return {
-    clientInfo: options.client?.clientInfo ?? host.clientInfo,
-    capabilities: options.client?.capabilities ?? {},
-    ...(options.client?.further && { further: options.client.further }),
   }
 }

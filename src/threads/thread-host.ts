@@ -1,0 +1,127 @@
+import type {
+  ClientProfile,
+  ConnectionEvent,
+  ConnectionPool,
+  HostVariables,
+  ManagerOptions,
+  ReadyClient,
+  ServerRequestHandler,
+} from '../connections/index.js'
+import type { CapabilitySource, EnvironmentRegistry } from '../environments/index.js'
+import {
+  codexNaming,
+  LOCAL_ENVIRONMENT,
+  type NamingStrategy,
+  pinnedNaming,
+  readableNaming,
+  type ServerKey,
+} from '../identity/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import { LeftOut } from './functions/left-out.js'
+import type { ThreadMemory, ThreadRecord } from './record.js'
+import { type SelectedPlace, selectPlaces } from './selection.js'
+import type { StepHost } from './step.js'
+import type { SelectedEnvironment, ThreadEvent, ThreadOptions } from './types.js'
+
+/** What the runtime lends to a thread. */
+export interface ThreadHost {
+  readonly pool: ConnectionPool
+  readonly env: HostVariables
+  readonly clientInfo: JsonObject
+  /** Working directory where the options name none. */
+  readonly cwd: string
+  readonly environments: EnvironmentRegistry
+  /** Finds what environments offer; one for each thread. */
+  readonly capabilities: () => CapabilitySource
+  readonly memory: ThreadMemory
+  onClosed(id: string): void
+}
+
+/** What a thread takes up: its own id, or the record of another one. */
+export interface ThreadOrigin {
+  readonly id?: string
+  readonly record?: ThreadRecord
+}
+
+/**
+ * The environments of a thread, as it asks for them, else as they are kept of it.
+ *
+ * @throws SelectionError
+ */
+export function placesOf(
+  { environments, cwd }: ThreadHost,
+  asked: readonly SelectedEnvironment[] | undefined,
+  record: ThreadRecord | undefined,
+): readonly SelectedPlace[] {
+  const { defaultSelection, ids } = environments
+  const context = { defaultSelection, cwdOf: (id: string) => environments.cwdOf(id), cwd }
+  // What was selected once may be gone: a problem of the thread, not its end.
+  return asked === undefined && record !== undefined
+    ? selectPlaces(record.environments, context)
+    : selectPlaces(asked, { ...context, known: ids })
+}
+
+/** What the connections of a thread are made with. */
+export function managerOptionsOf(
+  host: ThreadHost,
+  { sharing, principal, graceMs, client }: ThreadOptions,
+  own: {
+    readonly owner: string
+    readonly places: readonly SelectedPlace[]
+    readonly onEvent: (event: ConnectionEvent) => void
+    readonly onRequest?: ServerRequestHandler
+  },
+): ManagerOptions {
+  const { pool, env, cwd, clientInfo, environments } = host
+  const { places, ...rest } = own
+  const profile: ClientProfile = {
+    clientInfo: client?.clientInfo ?? clientInfo,
+    capabilities: client?.capabilities ?? {},
+    ...(client?.further && { further: client.further }),
+  }
+  return {
+    pool,
+    profile,
+    env,
+    fallbackCwd: places.find(({ id }) => id === LOCAL_ENVIRONMENT)?.cwd ?? cwd,
+    environments,
+    ...rest,
+    ...(sharing === 'shared' && { sharing: { owner: sharedOwner(principal), clientInfo } }),
+    ...(graceMs !== undefined && { graceMs }),
+  }
+}
+
+/** What the steps of a thread are taken with. */
+export function stepHostOf(
+  { naming, appTools, onApproval, soleOwners }: ThreadOptions,
+  own: {
+    readonly threadId: string
+    readonly multiEnvironment: boolean
+    readonly prefixedNames: boolean
+    readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
+    readonly tell: (event: ThreadEvent) => void
+  },
+): StepHost {
+  const { threadId, multiEnvironment, prefixedNames, ready, tell } = own
+  return {
+    threadId,
+    naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
+    multiEnvironment,
+    appTools: appTools ?? false,
+    onApproval,
+    functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
+  }
+}
+
+/** Kept for as long as the thread is; the readable ones never move by themselves. */
+function namesOfCodex(multiEnvironment: boolean, prefixed: boolean): NamingStrategy {
+  return pinnedNaming(codexNaming({ multiEnvironment, prefixed }), { multiEnvironment })
+}
+
+/** Whoever runs this process. */
+const LOCAL_USER = 'owner'
+
+/** No thread has such an id. */
+function sharedOwner(principal = LOCAL_USER): string {
+  return JSON.stringify({ principal })
+}
