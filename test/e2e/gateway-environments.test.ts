@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { JsonObject } from '../../src/protocol/index.js'
 import type { ThreadEvent } from '../../src/threads/index.js'
 import { buildCli } from './built-cli.js'
 import { openWorld, type World } from './gateway/environments.js'
@@ -183,6 +184,25 @@ describe('the environment in a request about a resource', () => {
       const [told] = (await session.request('tools/call', { name: `${place}__notes__touch`, arguments: {} })).messages()
       expect(told).toMatchObject({ method: 'notifications/resources/updated', params })
     }
+    await session.end()
+  })
+
+  it('chooses who completes, and may not contradict the name of a prompt', async () => {
+    const session = await RawSession.open(http.url, { token: http.token })
+    const complete = async (ref: JsonObject, environment: string) => {
+      const _meta = { 'reeve/environment_id': environment }
+      const params = { ref, argument: { name: 'id', value: '' }, _meta }
+      return (await session.request('completion/complete', params)).messages().at(-1)
+    }
+    const template = { type: 'ref/resource', uri: 'note://{id}' }
+    expect(await complete(template, 'envb')).toMatchObject({ result: { completion: { values: ['envb'] } } })
+    expect(await complete(template, 'enva')).toMatchObject({ result: { completion: { values: ['enva'] } } })
+    await session.request('prompts/list')
+    const prompt = { type: 'ref/prompt', name: 'enva__notes__summary' }
+    expect(await complete(prompt, 'enva')).toMatchObject({ result: { completion: { values: ['enva'] } } })
+    expect(await complete(prompt, 'envb')).toMatchObject({
+      error: { code: -32602, data: { code: 'unknown_server', server: 'notes', environment_id: 'enva' } },
+    })
     await session.end()
   })
 

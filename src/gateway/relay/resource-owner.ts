@@ -117,7 +117,7 @@ function narrowed(thread: Servers, keys: readonly ServerKey[], environment: stri
 }
 
 function listedBy({ items }: Collected, uri: string): ServerKey[] {
-  const keys = items.filter(({ item }) => item.uri === uri).map(({ key }) => key)
+  const keys = items.filter(({ item }) => item.uri === uri || item.uriTemplate === uri).map(({ key }) => key)
   return [...new Map(keys.map((key) => [keyText(key), key])).values()]
 }
 

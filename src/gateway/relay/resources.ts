@@ -72,7 +72,9 @@ export class ResourcesRelay {
 
   /** The server and its own URI, of a reference that a client gave; `environment`: the one that it named beside. */
   ownerOf(uri: string, options: CallOptions, environment?: string | null): Promise<OwnedUri> {
-    return ownerOf({ uri, environment }, this.#thread, this.#resources, options)
+    // A template that is still one: a completion is asked for it.
+    const listing = uri.includes('{') ? this.#templates : this.#resources
+    return ownerOf({ uri, environment }, this.#thread, listing, options)
   }
 
   /** `notifications/resources/updated` as this client knows the resource. */
