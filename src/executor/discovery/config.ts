@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse, stringify, TomlError } from 'smol-toml'
 import type { Variables } from '../processes/env-policy.js'
@@ -16,7 +16,12 @@ const MOST_CONFIG = 16 * 1024 * 1024
  * `environmentConfig/read`: the asked for parts of this machine's own configuration (reference: executor-protocol, 9), the
  * weaker file first. The variables of stdio servers are left out: nobody may use those from afar, and they hold secrets.
  */
-export async function readConfig(params: Params, homes: Homes, variables: Variables): Promise<object> {
+export async function readConfig(
+  params: Params,
+  homes: Homes,
+  variables: Variables,
+  managed: readonly string[] = managedFiles(variables),
+): Promise<object> {
   params.path('cwd')
   const paths = params.textLists('configPaths')
   const requirements = params.textLists('requirementsPaths')
@@ -25,26 +30,54 @@ export async function readConfig(params: Params, homes: Homes, variables: Variab
   if ([...paths, ...requirements].some((path) => path.length === 0))
     throw invalidParams('TOML paths must contain at least one key segment')
   const all = await homes()
-  const layers = await Promise.all(all.map((home) => layerOf(home, paths)))
+  const layers = await Promise.all(
+    all.map((home) => layerOf(join(home, 'config.toml'), paths, (file) => `user (${file})`)),
+  )
+  const demands = await Promise.all(managed.map((file) => layerOf(file, requirements, () => file)))
   return {
     userHomeDir: pathToFileURL(userHome(variables)).href,
     codexHomeDir: pathToFileURL(all[0]).href,
     hostname: hostname(),
-    config: { layers: layers.filter((layer) => layer !== undefined), cloudInsertionIndex: 0 },
-    requirements: { layers: [], cloudInsertionIndex: 0 },
+    config: layersOf(layers, 0),
+    requirements: layersOf(demands, demands.filter(isThere).length),
   }
 }
 
+interface Layer {
+  readonly source: string
+  readonly baseDir: string
+  readonly toml: string
+}
+
+/** The index says where layers of a cloud would come in: before configuration, behind requirements (seen). */
+function layersOf(layers: readonly (Layer | undefined)[], cloudInsertionIndex: number): object {
+  return { layers: layers.filter(isThere), cloudInsertionIndex }
+}
+
+function isThere(layer: Layer | undefined): layer is Layer {
+  return layer !== undefined
+}
+
 /** Undefined where nothing that was asked for stands. */
-async function layerOf(home: string, paths: readonly (readonly string[])[]): Promise<object | undefined> {
-  const file = join(home, 'config.toml')
+async function layerOf(
+  file: string,
+  paths: readonly (readonly string[])[],
+  sourceOf: (file: string) => string,
+): Promise<Layer | undefined> {
+  if (paths.length === 0) return undefined
   const text = await textOf(file)
   if (text === undefined) return undefined
   const parts = partsOf(parsed(file, text), paths)
   const servers = own(parts, 'mcp_servers')
   if (isObject(servers)) for (const server of Object.values(servers)) forgetVariables(server)
   if (Object.keys(parts).length === 0) return undefined
-  return { source: `user (${file})`, baseDir: pathToFileURL(home).href, toml: stringify(parts) }
+  return { source: sourceOf(file), baseDir: pathToFileURL(dirname(file)).href, toml: stringify(parts) }
+}
+
+/** Where the administrator of this machine says what servers there may be. */
+function managedFiles({ ProgramData = 'C:\\ProgramData' }: Variables): readonly string[] {
+  if (process.platform === 'win32') return [join(ProgramData, 'reeve', 'requirements.toml')]
+  return ['/etc/codex/requirements.toml', '/etc/reeve/requirements.toml']
 }
 
 async function textOf(file: string): Promise<string | undefined> {

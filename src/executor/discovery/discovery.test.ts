@@ -153,6 +153,25 @@ describe('the configuration of this machine', () => {
     },
   )
 
+  it('comes with what the administrator of the machine demands', async () => {
+    const file = await write('etc/requirements.toml', '[mcp_servers.a.identity]\nurl = "http://a/"\n[other]\nx = 1\n')
+    const variables = { CODEX_HOME: join(folder, 'codex'), REEVE_HOME: join(folder, 'reeve') }
+    const ask = (requirementsPaths: unknown) =>
+      readConfig(new Params({ cwd: uri(), configPaths: [['x']], requirementsPaths }), homesOf(variables), variables, [
+        join(folder, 'no.toml'),
+        file,
+      ])
+    expect(await ask([['mcp_servers']])).toMatchObject({
+      requirements: {
+        layers: [{ source: file, baseDir: uri('etc'), toml: '[mcp_servers.a.identity]\nurl = "http://a/"\n' }],
+        cloudInsertionIndex: 1,
+      },
+    })
+    expect(await ask([])).toMatchObject({ requirements: { layers: [], cloudInsertionIndex: 0 } })
+    await write('etc/requirements.toml', '[x')
+    await expect(ask([['mcp_servers']])).rejects.toMatchObject({ rpcCode: -32603 })
+  })
+
   it('knows no member that nobody wrote', async () => {
     expect(await read([['__proto__'], ['constructor', 'name'], ['mcp_servers', 'toString']])).toMatchObject([
       { toml: '[mcp_servers]\n' },
