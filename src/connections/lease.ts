@@ -75,6 +75,8 @@ export class Lease {
   async release(how: Ending): Promise<void> {
     this.#uses -= 1
     if (this.#uses !== 0) return
+    // Whoever wants the server again while its last work is finished gets another one.
+    this.#placement.seat.retire()
     const { state } = this.connection.state
     if (how === 'drained' && state === 'ready') await atMost(this.#timers, RETIREMENT, this.#activity.idle())
     this.#calls.end()

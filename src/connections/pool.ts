@@ -138,6 +138,9 @@ export class ConnectionPool {
         }
         connection.leave(route)
       },
+      retire: () => {
+        if (!slot.shared && this.#slots.get(name) === slot) this.#slots.delete(name)
+      },
     }
   }
 
@@ -150,6 +153,7 @@ export class ConnectionPool {
         await this.#end(connection)
         connection.leave(route)
       },
+      retire: () => {},
     }
   }
 

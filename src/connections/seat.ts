@@ -7,6 +7,8 @@ export interface Holding {
   readonly connection: Connection
   /** Gives it back and takes the route out; the last one ends or parks the connection. Resolves when that is done. */
   release(route: ConnectionRoute): Promise<void>
+  /** Nobody new comes to a connection that its only holder is about to give back. */
+  retire(): void
 }
 
 /** One holder's place at one connection. */
@@ -32,6 +34,10 @@ export class Seat {
   /** Counts as work here until the returned function is called. */
   working(): () => void {
     return this.#activity.begin()
+  }
+
+  retire(): void {
+    this.#holding.retire()
   }
 
   leave(): Promise<void> {

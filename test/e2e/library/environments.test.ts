@@ -155,6 +155,23 @@ describe('servers of environments', () => {
     expect(thread.environments.map(({ id }) => id)).toEqual(['envb', 'enva'])
   })
 
+  it('are new ones after their environment was left, also while a call to the old one is out', async () => {
+    const servers = { notes: notes('--as', 'a', '--record', '../../frames') }
+    await using world = await ThreadWorld.open({ executors: ['enva'], plugins: [{ ...ROOT, servers }] })
+    await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
+    const { pid } = await said(thread, 'notes')
+    const abort = new AbortController()
+    const hanging = thread.callTool({ server: 'notes', tool: 'hang' }, { signal: abort.signal })
+    hanging.catch(() => {})
+    await eventually(() => expect(world.received('frames').at(-1)?.params).toMatchObject({ name: 'hang' }))
+    await thread.select([])
+    await thread.select(world.select('enva'))
+    expect((await said(thread, 'notes')).pid).not.toBe(pid)
+    expect(isRunning(pid)).toBe(true)
+    abort.abort()
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+  })
+
   it('are read anew by a reload, and those that are the same run on', async () => {
     await using world = await ThreadWorld.open({ executors: ['enva'], plugins: [ROOT] })
     await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
