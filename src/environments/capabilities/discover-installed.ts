@@ -3,6 +3,7 @@ import { EXEC_METHODS } from '../../protocol/index.js'
 import type { Environment } from '../environment.js'
 import { type InstalledPlugin, installedOf } from './answers.js'
 import { discoverRoot, type RootDiscovery } from './discover-root.js'
+import { inParallel } from './in-parallel.js'
 import type { DiscoveryProblem } from './types.js'
 import { workingFolder } from './working-folder.js'
 
@@ -38,7 +39,7 @@ export async function discoverInstalled(
     const { plugins, warnings } = installedOf(answer, style)
     const enabled = plugins.filter(({ id }) => isEnabled(id))
     return {
-      plugins: await Promise.all(enabled.map((plugin) => readInstalled(environment, plugin, signal))),
+      plugins: await inParallel(enabled, (plugin) => readInstalled(environment, plugin, signal)),
       problems: warnings.map((message) => problem('plugin_warning', environment, message)),
     }
   } catch (error) {

@@ -1,8 +1,9 @@
 import { ProtocolViolationError, RpcError } from '../../errors.js'
-import { EXEC_CODES, EXEC_METHODS, fileUriOf } from '../../protocol/index.js'
+import { EXEC_CODES, EXEC_METHODS, type ExecPathStyle, fileUriOf } from '../../protocol/index.js'
 import type { Environment } from '../environment.js'
 import { type RootAnswer, rootAnswersOf } from './answers.js'
 import { discoverRoot, type RootDiscovery, unreadableRoot } from './discover-root.js'
+import { inParallel } from './in-parallel.js'
 import type { CapabilityRoot, DiscoveryProblem } from './types.js'
 
 export interface DiscoverRootsOptions {
@@ -15,7 +16,7 @@ export interface DiscoverRootsOptions {
 }
 
 /**
- * Reads several roots of one environment, all at the same time, with the same outcome either way: in one request to the
+ * Reads several roots of one environment, some at the same time, with the same outcome either way: in one request to the
  * executor what that answers is checked as if it had been read; what it does not answer is read. Raises what `discoverRoot`
  * raises, after every other root was read.
  */
@@ -24,10 +25,12 @@ export async function discoverRoots(
   roots: readonly CapabilityRoot[],
   { inOneRequest = false, signal, onread, onproblem }: DiscoverRootsOptions,
 ): Promise<void> {
+  // One that can't be reached is found out once, not by every root.
+  const style = await environment.pathStyle()
   const answers = inOneRequest
-    ? await askedFor(environment, roots, signal, onproblem)
+    ? await askedFor(environment, roots, { style, signal, onproblem })
     : new Map<CapabilityRoot, RootAnswer>()
-  const reading = roots.map(async (root) => {
+  await inParallel(roots, async (root) => {
     const answer = answers.get(root)
     if (answer?.is === 'unreadable') return onread(root, unreadableRoot(root, answer.message))
     const prefetched = answer?.files
@@ -36,22 +39,23 @@ export async function discoverRoots(
       await discoverRoot(environment, root, { ...(signal && { signal }), ...(prefetched && { prefetched }) }),
     )
   })
-  const ended = await Promise.allSettled(reading)
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
 }
 
 /** Of one request (seen). */
 const MOST_ROOTS = 128
 
+interface Asking extends Pick<DiscoverRootsOptions, 'onproblem'> {
+  readonly style: ExecPathStyle
+  readonly signal: AbortSignal | undefined
+}
+
 async function askedFor(
   environment: Environment,
   roots: readonly CapabilityRoot[],
-  signal: AbortSignal | undefined,
-  onproblem: (problem: DiscoveryProblem) => void,
+  { style, signal, onproblem }: Asking,
 ): Promise<ReadonlyMap<CapabilityRoot, RootAnswer>> {
   const answers = new Map<CapabilityRoot, RootAnswer>()
   if (environment.ask === undefined) return answers
-  const style = await environment.pathStyle()
   const askable = roots.flatMap((root) => {
     const uri = fileUriOf(root.path, style)
     return uri === undefined ? [] : [{ root, uri }]
