@@ -172,6 +172,29 @@ describe('servers of environments', () => {
     await eventually(() => expect(isRunning(pid)).toBe(false))
   })
 
+  it('are those of an environment that the program adds, and of the one that it puts in its place', async () => {
+    const plugin = (environment: string, as: string): WorldPlugin => ({
+      id: as,
+      environment,
+      servers: { notes: notes('--as', as) },
+    })
+    await using world = await ThreadWorld.open({
+      executors: ['enva', 'envb'],
+      plugins: [plugin('added', 'first')],
+      features: { multi_environment_mcp: true },
+    })
+    const urlOf = (id: string) => world.executors.get(id)?.url ?? ''
+    await using thread = await world.reeve.startThread({ environments: [], capabilityRoots: world.roots })
+    await expect(thread.select(world.select('added'))).rejects.toMatchObject({ code: 'unknown_environment' })
+    world.reeve.environments.add('added', { kind: 'url', url: urlOf('enva') })
+    await thread.select(world.select('added'))
+    const { pid } = await said(thread, 'notes', 'added')
+    world.reeve.environments.add('added', { kind: 'url', url: urlOf('envb') })
+    await thread.step({ wait: 'all' })
+    expect((await said(thread, 'notes', 'added')).pid).not.toBe(pid)
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+  })
+
   it('are read anew by a reload, and those that are the same run on', async () => {
     await using world = await ThreadWorld.open({ executors: ['enva'], plugins: [ROOT] })
     await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
