@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ReeveError } from '../../src/errors.js'
 import { textOf } from '../fixtures/connections/real-servers.js'
 import { cuttingProxy } from '../fixtures/executor/cutting-proxy.js'
-import { echoOn, PlacedConnections } from '../fixtures/executor/placed-connections.js'
+import { echoOn, PlacedConnections, webOn } from '../fixtures/executor/placed-connections.js'
+import { webServer } from '../fixtures/http/web-server.js'
 import { buildCli } from './built-cli.js'
 import { executorProgram } from './executor-program.js'
 
@@ -61,5 +62,35 @@ describe('a thousand calls over a connection that is cut every fifty', () => {
       .map(({ params }) => params.arguments.message)
     expect(new Set(carriedOut).size).toBe(carriedOut.length)
     expect(answered.filter((message) => !carriedOut.includes(message))).toEqual([])
+  })
+})
+
+describe('four hundred calls of an HTTP server through a connection that is cut every fifty', () => {
+  it('are each answered or fail with a typed error, and none is made twice', async () => {
+    await using executor = await executorProgram()
+    await using proxy = await cuttingProxy(executor.url)
+    await using web = await webServer()
+    await using connections = await PlacedConnections.open({ executors: { far: proxy.url } })
+    const [captured] = await connections.up(webOn('far', 'web', { url: web.url }))
+    const call = captured?.prepareCall('hello')
+    const outcomes: ('answered' | 'failed')[] = []
+    for (let n = 1; n <= 400; n += 1) {
+      const out = call?.run({ arguments: { message: `message ${n}` } })
+      if (n % EVERY === 0) proxy.cut()
+      try {
+        expect(textOf((await out) ?? {})).toBe('hello')
+        outcomes.push('answered')
+      } catch (error) {
+        expect(error).toBeInstanceOf(ReeveError)
+        outcomes.push('failed')
+      }
+    }
+    const count = (what: string): number => outcomes.filter((outcome) => outcome === what).length
+    console.log(`${count('answered')} answered, ${count('failed')} failed with a typed error, over ${400 / EVERY} cuts`)
+    // A cut costs the call that is out, and no other.
+    expect(count('failed')).toBeLessThanOrEqual(400 / EVERY)
+    const made = web.requests.flatMap(({ body }) => /"message (\d+)"/.exec(body)?.[1] ?? [])
+    expect(new Set(made).size).toBe(made.length)
+    expect(made.length).toBeGreaterThanOrEqual(count('answered'))
   })
 })

@@ -72,6 +72,11 @@ export class LinkPool {
     await Promise.all([...this.#all].map(({ link }) => link.close()))
   }
 
+  /** What cut one connection has often cut the others, which will only be told of it in a moment. */
+  #mistrustIdle(reason: ReeveError): void {
+    for (const { link } of this.#idle.splice(0)) link.drop(reason)
+  }
+
   async #open(signal: AbortSignal | undefined): Promise<BorrowedLink> {
     const { environment, connector } = this.#options
     const handlers: Omit<BorrowedLink, 'link'> = { onevent: undefined, onlost: undefined }
@@ -86,6 +91,7 @@ export class LinkPool {
       this.#all.add(borrowed)
       void link.lost.then((reason) => {
         this.#all.delete(borrowed)
+        this.#mistrustIdle(reason)
         borrowed.onlost?.(reason)
       })
       return borrowed
