@@ -302,8 +302,11 @@ describe('the selection of a gateway', () => {
     expect(refused.stderr).toContain("no environment 'envc': there are local, enva, envb")
   })
 
-  it('may be one server, shown as itself', async () => {
-    const target = await world.http('--transparent', '--only', 'notes', '--env', 'enva')
+  it.each([
+    ['over HTTP', (args: string[]) => world.http(...args)],
+    ['from a broker', async (args: string[]) => world.brokered(...args)],
+  ])('may be one server, shown as itself %s', async (_name, open) => {
+    const target = await open(['--transparent', '--only', 'notes', '--env', 'enva'])
     await using client = await connectV2(target, newEars())
     expect(client.server).toMatchObject({ name: 'placed-notes' })
     await untilListed(client, 'where')
