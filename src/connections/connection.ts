@@ -22,7 +22,7 @@ import { Routes } from './routes.js'
 import { ServerOffer } from './server-offer.js'
 import type { ServerMessage } from './session.js'
 import { SessionMemory } from './session-memory.js'
-import { LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
+import { LISTING, LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { StoredAuthState } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
 import type { Timers } from './timers.js'
@@ -262,8 +262,7 @@ export class Connection {
       key: this.server.key,
       handshake: outcome.handshake,
       overHttp: this.server.config.transport.type !== 'stdio',
-      send: (method, params) =>
-        runOperation(this.#host, method, params, { signal, timeoutMs: LISTING_TIMEOUT }, undefined),
+      send: (method, params) => runOperation(this.#host, method, params, { signal, ...LISTING }, undefined),
       warn: (warning) => this.#warnings.add(warning),
       evenUndeclared: true,
     }

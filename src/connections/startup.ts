@@ -30,6 +30,9 @@ import type { ClientProfile } from './types.js'
 
 /** Milliseconds of one request of a listing that no startup deadline covers. */
 export const LISTING_TIMEOUT = 30_000
+
+/** How a listing is asked for: it carries a progress token, as in the reference (tool-calls, 5.3), though nobody watches. */
+export const LISTING = Object.freeze({ timeoutMs: LISTING_TIMEOUT, onProgress: () => {} })
 /** How long a startup waits for resources and prompts once the tools are known. */
 const SIDE_LISTING_PATIENCE = 2_000
 /** How long a server may leave the question for its era unanswered, and at most which part of its startup. */
@@ -169,8 +172,7 @@ function probePatience({ config }: EffectiveServer): number {
 async function listWhole(recipe: Recipe, opened: OpenedSession, signal: AbortSignal): Promise<StartedSession> {
   const { handshake, session } = opened
   const { key } = recipe.server
-  const request = (method: string, params: JsonObject) =>
-    session.request(method, params, { signal, timeoutMs: LISTING_TIMEOUT })
+  const request = (method: string, params: JsonObject) => session.request(method, params, { signal, ...LISTING })
   const send = withFirstTools(request, opened.firstTools)
   const warnings: ReeveError[] = []
   const overHttp = recipe.server.config.transport.type !== 'stdio'
