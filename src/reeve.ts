@@ -25,6 +25,7 @@ import {
 } from './threads/index.js'
 import { transportOpener } from './transports/index.js'
 
+export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
 export type {
   CacheHint,
   ClientProfile,
@@ -35,7 +36,13 @@ export type {
   ServerRequestHandler,
   ServerStatus,
 } from './connections/index.js'
-export type { AddedEnvironmentOptions, EnvironmentRegistry, EnvironmentState } from './environments/index.js'
+export type {
+  AddedEnvironmentOptions,
+  CapabilityRoot,
+  DiscoveryProblem,
+  EnvironmentRegistry,
+  EnvironmentState,
+} from './environments/index.js'
 export * from './errors.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'
