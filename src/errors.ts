@@ -403,3 +403,56 @@ export class BrokerError extends ReeveError {
     super(code, message, facts)
   }
 }
+
+// ---- sandbox ----
+
+export type SandboxRefusal =
+  | 'no_state'
+  | 'no_launcher'
+  | 'malformed_state'
+  | 'malformed_launcher'
+  | 'conflicting_states'
+  | 'inexact_state'
+  | 'state_too_large'
+  | 'authority_changed'
+  | 'invalid_command'
+
+/**
+ * A server does not run a command, since it could not under the policy of the call. `no_state`, `no_launcher`: the client
+ * sent none, or not to servers over this transport. `malformed_…`, `conflicting_states`, `inexact_state`,
+ * `state_too_large`: it can't be handed on as it was sent. `authority_changed`: what runs was started under another one;
+ * `data.changed` names what differs. `invalid_command`: there is nothing that can be run.
+ */
+export class SandboxRefusedError extends ReeveError {
+  constructor(code: SandboxRefusal, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, facts)
+  }
+}
+
+// ---- permissions ----
+
+/** A permission profile or sandbox policy that can't be read (reference: authority, 8). `place` names the member at fault. */
+export class PermissionProfileError extends ReeveError {
+  constructor(message: string, facts: ReeveErrorFacts & { readonly place: string }) {
+    super('invalid_permission_profile', message, facts)
+  }
+}
+
+export type SandboxCommandFault =
+  | 'invalid_sandbox_state'
+  | 'sandbox_unsupported'
+  | 'sandbox_unenforceable'
+  | 'sandbox_busy'
+  | 'sandbox_failed'
+
+/**
+ * `reeve sandbox` did not run a command. `invalid_sandbox_state`: the state can't be read. `sandbox_unsupported`: this
+ * machine has nothing to enforce it with. `sandbox_unenforceable`: the profile asks for what can't be enforced here, and
+ * nothing is run with less; `place` names the entry. `sandbox_busy`: another one holds a folder for too long.
+ * `sandbox_failed`: the sandbox could not be set up, or its command could not be started.
+ */
+export class SandboxCommandError extends ReeveError {
+  constructor(code: SandboxCommandFault, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, facts)
+  }
+}
