@@ -228,11 +228,15 @@ describe('an executor that is killed and comes back', () => {
     const changes = () => ears.heard.filter(({ method }) => method === 'notifications/tools/list_changed').length
     await untilListed(client, ...PLACES.map((place) => toolOf(place, 'where')))
 
+    const up = changes()
     await world.executors.enva.kill()
     await expect(client.callTool('enva__notes__where')).rejects.toThrow()
     for (const place of ['local', 'envb'] as const)
       expect(textOf(await client.callTool(toolOf(place, 'where')))).toContain(place)
-    await untilListed(client, 'envb__notes__where')
+    await expect.poll(changes, { timeout: 20_000 }).toBeGreaterThan(up)
+    const left = (await client.listTools()).map(({ name }) => name)
+    expect(left).toEqual(expect.arrayContaining(['notes__where', 'envb__notes__where']))
+    expect(left.some((name) => name.startsWith('enva__'))).toBe(false)
 
     const before = changes()
     await world.executors.enva.restart()
