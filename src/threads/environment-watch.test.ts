@@ -4,7 +4,7 @@ import { EnvironmentError } from '../errors.js'
 import { EnvironmentWatch } from './environment-watch.js'
 
 const lost = new EnvironmentError('environment_recovering', 'a', 'exec-server environment is recovering')
-const READY: EnvironmentState = { is: 'ready', since: 1, info: { platformOs: 'linux' } as never }
+const READY: EnvironmentState = { is: 'ready', since: 1, info: { shell: { name: 'sh', path: '/bin/sh' } } }
 
 function watched() {
   const listeners = new Set<(id: string, state: EnvironmentState) => void>()

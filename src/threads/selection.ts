@@ -72,6 +72,7 @@ function frozenCopy<Value extends object>(value: Value): Value {
   const copy = structuredClone(value)
   const open: object[] = [copy]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Object.isFrozen(next)) continue
     Object.freeze(next)
     for (const inner of Object.values(next)) if (typeof inner === 'object' && inner !== null) open.push(inner)
   }

@@ -100,14 +100,14 @@ export class RuntimeThread implements Thread {
   }
 
   /**
-   * Starts the thread-wide servers, and keeps what has to be kept.
+   * Starts the thread-wide servers, and keeps what has to be kept of a thread that could be started.
    *
    * @throws UnknownServerError | RequiredServersFailedError | ReeveError
    */
   async start(signal?: AbortSignal): Promise<void> {
-    this.#keep(this.#servers.places)
     await this.#servers.start(signal)
     if (this.#options.enforceRequired !== false) await this.#manager.validateRequired(signal)
+    this.#keep(this.#servers.places)
   }
 
   /** Takes over a configuration that was loaded again. Its feature is the one that the thread was started with. */
