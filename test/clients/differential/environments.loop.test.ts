@@ -20,7 +20,7 @@ describe.each(KINDS)('on two of %s', (kind) => {
   }, 300_000)
   afterAll(() => Promise.all([...executors.values()].map((executor) => executor[Symbol.asyncDispose]())))
 
-  describe.each(SCENARIOS)('$name', (scenario) => {
+  describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
     let answers: ReadonlyMap<string, Answers>
     beforeAll(async () => {
       answers = await runScenario(scenario, executors)
@@ -37,13 +37,15 @@ describe.each(KINDS)('on two of %s', (kind) => {
 })
 
 describe('the table of differences', () => {
-  it.each(DIFFERENCES)('names a question that is asked: $scenario, $question', ({ scenario, question }) => {
+  const entries = DIFFERENCES.map((entry) => [`${entry.scenario}: ${entry.question}`, entry] as const)
+
+  it.each(entries)('names a question that is asked, once: %s', (_title, { scenario, question }) => {
     const asked = SCENARIOS.filter(({ name }) => name === scenario).flatMap(titlesOf)
     expect(asked).toContain(question)
     expect(DIFFERENCES.filter((one) => one.scenario === scenario && one.question === question)).toHaveLength(1)
   })
 
-  it.each(DIFFERENCES)('differs: $scenario, $question', ({ codex, ours }) => {
+  it.each(entries)('differs: %s', (_title, { codex, ours }) => {
     expect(ours).not.toEqual(codex)
   })
 })
