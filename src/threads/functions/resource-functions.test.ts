@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { gate, Refusal } from '../../../test/fixtures/connections/scripted-server.js'
+import {
+  gate,
+  Refusal,
+  type Script,
+  type ScriptedRequest,
+  type ScriptedServer,
+} from '../../../test/fixtures/connections/scripted-server.js'
 import { FunctionWorld, type WorldServer } from '../../../test/fixtures/functions/function-world.js'
 import { ProcessFailedError } from '../../errors.js'
 import { serverKey } from '../../identity/index.js'
@@ -141,8 +147,8 @@ describe('resource functions', () => {
   it('ask all servers at once, only those that the step found up, and wait for no other', async () => {
     const [reached, answers] = [gate(), gate()]
     let asked = 0
-    const together = async (params: JsonObject): Promise<JsonObject> => {
-      if (params._meta === undefined) return { resources: [] }
+    const together: Script = async (_params, { server }) => {
+      if (isStarting(server)) return { resources: [] }
       asked += 1
       if (asked === 2) reached.open()
       await answers.passed
@@ -242,7 +248,10 @@ describe('resource functions', () => {
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
     const answer = { resources: [{ uri: 'x', name: 'x', deep }] }
     await using world = new FunctionWorld([
-      { name: 'bad', script: { 'resources/list': ({ _meta }) => (_meta ? answer : { resources: [] }) } },
+      {
+        name: 'bad',
+        script: { 'resources/list': (_params, { server }) => (isStarting(server) ? { resources: [] } : answer) },
+      },
       { name: 'good', script: { 'resources/list': () => ({ resources: [{ uri: 'y', name: 'y' }] }) } },
       { name: 'worse', script: { 'resources/read': () => ({ contents: [deep] }) } },
     ])
@@ -262,7 +271,9 @@ describe('resource functions', () => {
   it('refuse an answer that is larger than any message of a server may be', async () => {
     const half = 'x'.repeat(9 * 1024 * 1024)
     const big = {
-      'resources/list': ({ _meta }: JsonObject) => ({ resources: _meta ? [{ uri: half, name: 'big' }] : [] }),
+      'resources/list': (_params: JsonObject, { server }: ScriptedRequest) => ({
+        resources: isStarting(server) ? [] : [{ uri: half, name: 'big' }],
+      }),
     }
     await using world = new FunctionWorld([
       { name: 'a', script: big },
@@ -280,7 +291,10 @@ describe('resource functions', () => {
     await using world = new FunctionWorld([
       {
         name: 'hang',
-        script: { 'resources/list': ({ _meta }) => (_meta ? new Promise<never>(() => {}) : { resources: [] }) },
+        script: {
+          'resources/list': (_params, { server }) =>
+            isStarting(server) ? { resources: [] } : new Promise<never>(() => {}),
+        },
       },
     ])
     const functions = await world.functions(['local'])
@@ -292,6 +306,11 @@ describe('resource functions', () => {
     }
   })
 })
+
+/** The first listing is the connection's own. */
+function isStarting(server: ScriptedServer): boolean {
+  return server.count('resources/list') === 1
+}
 
 function counting({ cursor }: JsonObject): JsonObject {
   if (cursor === undefined) return { resources: [] }
