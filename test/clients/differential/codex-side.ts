@@ -137,6 +137,9 @@ class CodexThread {
         return startupsOf(this.#app.told)
       case 'selection':
         return this.#selection(this.#thread, false)
+      case 'reload':
+        await this.#app.request('config/mcpServer/reload', {})
+        return null
       case 'select':
         this.#select = question.environments
         return null

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { reeveCommand } from '../../e2e/built-cli.js'
+import { cuttingProxy } from '../../fixtures/executor/cutting-proxy.js'
 import { type ClientHome, clientHome } from '../client-home.js'
 import { PEER } from '../peers.js'
 import { type Command, type Program, startProgram } from '../program.js'
 
-/** An executor that can be killed and comes back where it was. */
+/** An executor that can be killed and comes back where it was, and whose connections can be cut. */
 export interface Executor extends AsyncDisposable {
   readonly url: string
   /** Its `CODEX_HOME` and `REEVE_HOME`. */
@@ -12,6 +13,8 @@ export interface Executor extends AsyncDisposable {
   /** Without a word; what it ran is gone when this resolves. */
   kill(): Promise<void>
   restart(): Promise<void>
+  /** Every connection to it; new ones are let through. */
+  cut(): void
 }
 
 /** `built`: runs from `dist`. */
@@ -32,8 +35,10 @@ export type ExecutorKind = keyof typeof EXECUTORS
 export async function startExecutor(kind: ExecutorKind): Promise<Executor> {
   const home = await clientHome('executor')
   let { program, url } = await listen(kind, home, 'ws://127.0.0.1:0')
+  const proxy = await cuttingProxy(url)
   return {
-    url,
+    url: proxy.url,
+    cut: proxy.cut,
     home: home.folder,
     async kill() {
       program.child.kill('SIGKILL')
@@ -43,6 +48,7 @@ export async function startExecutor(kind: ExecutorKind): Promise<Executor> {
       ;({ program, url } = await listen(kind, home, url))
     },
     async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]()
       await program[Symbol.asyncDispose]()
       await home[Symbol.asyncDispose]()
     },

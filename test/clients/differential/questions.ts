@@ -18,6 +18,8 @@ export type Question =
   | { readonly ask: 'startups' }
   /** What the thread has selected. */
   | { readonly ask: 'selection' }
+  /** To read the configuration again. */
+  | { readonly ask: 'reload' }
   /** Another selection, from the next step on. */
   | { readonly ask: 'select'; readonly environments: readonly string[] }
   /** What a further thread that is started so has selected. `cwd` absent: the folder of the environment. */

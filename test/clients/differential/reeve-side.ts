@@ -137,6 +137,9 @@ class ReeveThread {
         )
       case 'selection':
         return selectionShape(this.#thread.environments, { folder, sorted: false })
+      case 'reload':
+        await this.#reeve.reload()
+        return null
       case 'select':
         await this.#thread.select(question.environments.map((id) => ({ id, cwd: this.#world.place(id) })))
         return null

@@ -30,9 +30,11 @@ export async function runScenario(
     questions.forEach(({ title }, index) => {
       answers.set(title, { codex: ofCodex[index] ?? null, reeve: ofReeve[index] ?? null })
     })
-    if (next === undefined) continue
-    await executors.get(next.environment)?.[next.happens]()
-    if (next.happens === 'restart') await Promise.all([codex, reeve].map((side) => side.recovered(next.environment)))
+    if (next?.happens === 'edit') await world.write(next.plugin)
+    else if (next !== undefined) {
+      await executors.get(next.environment)?.[next.happens]()
+      if (next.happens !== 'kill') await Promise.all([codex, reeve].map((side) => side.recovered(next.environment)))
+    }
   }
   return answers
 }

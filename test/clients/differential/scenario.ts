@@ -1,10 +1,11 @@
 import type { Json, Question } from './questions.js'
-import type { Plan } from './world.js'
+import type { Plan, PluginPlan } from './world.js'
 
 /** What happens between two questions. */
 export type Happening =
-  | { readonly happens: 'kill'; readonly environment: string }
-  | { readonly happens: 'restart'; readonly environment: string }
+  | { readonly happens: 'kill' | 'restart' | 'cut'; readonly environment: string }
+  /** The plugin's folder is written anew. */
+  | { readonly happens: 'edit'; readonly plugin: PluginPlan }
 
 /** Questions in a world, asked of both sides at the same stages. */
 export interface Scenario {
@@ -59,6 +60,8 @@ function titleOf(question: Question): string {
       return 'startups told'
     case 'selection':
       return 'selected'
+    case 'reload':
+      return 'reload'
     case 'select':
       return `select ${question.environments.join(', ') || 'none'}`
     case 'start':

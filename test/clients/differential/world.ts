@@ -30,6 +30,8 @@ export interface Plan {
   readonly shared: Readonly<Record<string, ServerPlan>>
   /** More of `config.toml`. */
   readonly config?: string
+  /** Environments where nobody is, by id. */
+  readonly unreachable?: readonly string[]
   /** `config.toml` in the home of an executor, by its id. */
   readonly executorConfig?: Readonly<Record<string, string>>
   /** Default true. */
@@ -46,21 +48,25 @@ export interface World extends AsyncDisposable {
   readonly environments: string
   readonly roots: readonly { readonly id: string; readonly environment: string; readonly path: string }[]
   readonly env: ClientHome['env']
+  write(plugin: PluginPlan): Promise<void>
 }
 
 /** Makes the folders of a plan. `executors`: by id, where each listens. */
 export async function makeWorld(plan: Plan, executors: Readonly<Record<string, string>>): Promise<World> {
   const home = await clientHome('differential')
+  const nowhere = (plan.unreachable ?? []).map((id) => [id, 'ws://127.0.0.1:9'] as const)
   const place = (name: string) => join(home.folder, name)
   await Promise.all(['host', ...plan.environments].map((name) => mkdir(place(name), { recursive: true })))
-  for (const plugin of plan.plugins) await writePlugin(place(folderOf(plugin)), plugin)
+  const write = (plugin: PluginPlan) => writePlugin(place(folderOf(plugin)), plugin)
+  for (const plugin of plan.plugins) await write(plugin)
   return {
     plan,
     folder: home.folder,
     place,
     env: home.env,
+    write,
     config: `${plan.config ?? ''}\n${sharedServers(plan.shared, place('host'))}`,
-    environments: `include_local = true\n${Object.entries(executors).map(environmentEntry).join('')}`,
+    environments: `include_local = true\n${[...Object.entries(executors), ...nowhere].map(environmentEntry).join('')}`,
     roots: plan.plugins.map((plugin) => ({
       id: plugin.root,
       environment: plugin.environment,

@@ -86,6 +86,23 @@ enabled = false
     ],
   },
   {
+    name: 'a plugin that is edited',
+    plan: {
+      environments: ['enva'],
+      plugins: [{ root: 'rootA', environment: 'enva', servers: { notes: [] } }],
+      shared: {},
+    },
+    course: [
+      { ask: 'namespaces' },
+      { happens: 'edit', plugin: { root: 'rootA', environment: 'enva', servers: { notes: [], more: [] } } },
+      { ask: 'namespaces' },
+      { ask: 'reload' },
+      { ask: 'namespaces' },
+      { ask: 'rows' },
+      whoami('enva'),
+    ],
+  },
+  {
     name: 'what the executor configures',
     plan: {
       environments: ['enva', 'envb'],
@@ -132,5 +149,39 @@ enabled = false
       whoami('envb'),
       { ask: 'rows' },
     ],
+  },
+  {
+    name: 'an executor whose connections are cut',
+    plan: {
+      environments: ['enva', 'envb'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [] } },
+        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
+      ],
+      shared: {},
+    },
+    course: [
+      { ask: 'call', namespace: ENVB, name: 'count', arguments: {} },
+      { happens: 'cut', environment: 'envb' },
+      { ask: 'direct', server: 'notes', environment: 'envb', tool: 'count' },
+      { happens: 'cut', environment: 'envb' },
+      { ask: 'call', namespace: ENVB, name: 'count', arguments: {} },
+      { ask: 'namespaces' },
+      { ask: 'rows' },
+      whoami('enva'),
+    ],
+  },
+  {
+    name: 'an executor that is not there',
+    plan: {
+      environments: ['enva', 'gone'],
+      plugins: [
+        { root: 'rootA', environment: 'enva', servers: { notes: [] } },
+        { root: 'rootG', environment: 'gone', servers: { notes: [] } },
+      ],
+      shared: {},
+      unreachable: ['gone'],
+    },
+    course: [{ ask: 'namespaces' }, { ask: 'rows' }, whoami('enva'), whoami('gone')],
   },
 ]
