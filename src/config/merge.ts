@@ -27,6 +27,8 @@ export interface MergedSettings {
   readonly hooks: readonly { readonly file: string; readonly value: RawTable }[]
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
+  /** `auto`, `none` or an absolute path. */
+  readonly launcher: string
   readonly environments: EnvironmentSettings
   readonly suppressUnstableFeaturesWarning: boolean
 }
@@ -42,6 +44,7 @@ export function mergeLayers(
   const plugins = new Map<string, PluginPolicy>()
   let oauth: OAuthSettings = {}
   let broker: BrokerSettings = {}
+  let launcher = 'auto'
   let suppress = false
   for (const { file, layer, settings } of layers) {
     const hide = (name: string, broken: boolean) => {
@@ -61,6 +64,7 @@ export function mergeLayers(
     if (layer !== 'project') {
       oauth = { ...oauth, ...settings.oauth }
       broker = { ...broker, ...settings.broker }
+      launcher = settings.launcher ?? launcher
     }
     suppress = settings.suppressUnstableFeaturesWarning ?? suppress
   }
@@ -72,6 +76,7 @@ export function mergeLayers(
     hooks: layers.flatMap(({ file, settings }) => (settings.hooks ? [{ file, value: settings.hooks }] : [])),
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
+    launcher,
     environments: mergeEnvironments(
       environmentFiles,
       layers.map(({ settings }) => settings.environments),

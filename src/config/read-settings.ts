@@ -8,6 +8,7 @@ import {
   brokerSettings,
   callbackPort,
   credentialsStore,
+  launcherSetting,
   pluginPolicy,
   projectTrust,
   TOP_LEVEL_MEMBERS,
@@ -47,6 +48,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
       ...optional('callbackUrl', reading.member('mcp_oauth_callback_url', text.read)),
     },
     broker: readBroker(reading),
+    ...optional('launcher', reading.member('launcher', launcherSetting.read)),
     environments: readEnvironmentSections(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
     projects: readEach(reading, 'projects', (value, path, notes) => {

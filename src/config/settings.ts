@@ -42,6 +42,8 @@ export interface FileSettings {
   readonly hooks: RawTable | undefined
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
+  /** `auto`, `none` or an absolute path; absent: `auto`. */
+  readonly launcher?: string
   readonly environments: EnvironmentSections
   readonly suppressUnstableFeaturesWarning: boolean | undefined
   /** Folder → trust level, of the user's file alone. */

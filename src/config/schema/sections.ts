@@ -1,6 +1,7 @@
+import { isAbsolute } from 'node:path'
 import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
 import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
-import { described, flag, integer, list, map, oneOf, table, text } from './shape.js'
+import { described, fault, flag, integer, list, map, oneOf, type Shape, table, text } from './shape.js'
 
 const pluginServerPolicy = table({
   enabled: BOTH_MEMBERS.enabled,
@@ -35,6 +36,16 @@ export const brokerSettings = table({
   ),
 })
 
+/** `launcher`: what servers are told to run commands through. The PATH is never searched, so a bare name says nothing. */
+export const launcherSetting: Shape<string> = {
+  schema: { ...text.schema, default: 'auto', examples: ['auto', 'none', '/usr/local/bin/codex'] },
+  read(value, path, notes) {
+    const setting = text.read(value, path, notes)
+    if (setting === 'auto' || setting === 'none' || (isAbsolute(setting) && !setting.includes('\0'))) return setting
+    throw fault('invalid_value', 'must be `auto`, `none`, or the absolute path of a Codex CLI', path)
+  },
+}
+
 /** Every top-level member that is read, for nearest-name hints. */
 export const TOP_LEVEL_MEMBERS = [
   'mcp_servers',
@@ -43,6 +54,7 @@ export const TOP_LEVEL_MEMBERS = [
   'hooks',
   'projects',
   'broker',
+  'launcher',
   'environments',
   'capability_roots',
   'mcp_oauth_credentials_store',
@@ -69,6 +81,10 @@ export function configSchema(): Record<string, unknown> {
       hooks: { description: 'Commands to run around tool calls.', type: 'object' },
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
       broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },
+      launcher: {
+        description: 'Program that servers of this machine may run commands through, under the policy of each call.',
+        ...launcherSetting.schema,
+      },
       ...ENVIRONMENT_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
