@@ -1,9 +1,9 @@
 import { mergeEnvironments } from './environments/merge.js'
 import type { EnvironmentsFile } from './environments/read-file.js'
 import type { EnvironmentSettings } from './environments/settings.js'
+import type { HookEntry, HookState } from './hooks/settings.js'
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
-import type { BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
-import type { RawTable } from './source/raw.js'
+import type { AuditSettings, BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
 
 /** An entry that is not used because a later layer has the same name. */
 export interface ShadowedServer {
@@ -24,13 +24,20 @@ export interface MergedSettings {
   readonly shadowed: readonly ShadowedServer[]
   readonly features: ReadonlyMap<string, boolean>
   readonly plugins: ReadonlyMap<string, PluginPolicy>
-  readonly hooks: readonly { readonly file: string; readonly value: RawTable }[]
+  readonly hooks: MergedHooks
+  readonly audit: AuditSettings
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   /** `auto`, `none` or an absolute path. */
   readonly launcher: string
   readonly environments: EnvironmentSettings
   readonly suppressUnstableFeaturesWarning: boolean
+}
+
+/** The hooks of all layers. What is trusted is the user's to say, so a project's own states don't count. */
+export interface MergedHooks {
+  readonly entries: readonly HookEntry[]
+  readonly states: ReadonlyMap<string, HookState>
 }
 
 /** Puts layers on each other, lowest first. A later layer wins by the whole entry, never by single members. */
@@ -44,6 +51,8 @@ export function mergeLayers(
   const plugins = new Map<string, PluginPolicy>()
   let oauth: OAuthSettings = {}
   let broker: BrokerSettings = {}
+  let audit: AuditSettings = {}
+  const hookStates = new Map<string, HookState>()
   let launcher = 'auto'
   let suppress = false
   for (const { file, layer, settings } of layers) {
@@ -64,6 +73,8 @@ export function mergeLayers(
     if (layer !== 'project') {
       oauth = { ...oauth, ...settings.oauth }
       broker = { ...broker, ...settings.broker }
+      audit = { ...audit, ...settings.audit }
+      for (const [key, state] of settings.hooks.states) hookStates.set(key, state)
       launcher = settings.launcher ?? launcher
     }
     suppress = settings.suppressUnstableFeaturesWarning ?? suppress
@@ -73,7 +84,8 @@ export function mergeLayers(
     shadowed,
     features,
     plugins,
-    hooks: layers.flatMap(({ file, settings }) => (settings.hooks ? [{ file, value: settings.hooks }] : [])),
+    hooks: Object.freeze({ entries: layers.flatMap(({ settings }) => settings.hooks.entries), states: hookStates }),
+    audit: Object.freeze(audit),
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
     launcher,

@@ -1,10 +1,12 @@
 import { ConfigError } from '../errors.js'
 import { readEnvironmentSections } from './environments/read-sections.js'
 import { type Environment, expandEntry } from './expand.js'
+import { readHooks } from './hooks/read-hooks.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
 import { readServer, readToolSettings } from './schema/read-server.js'
 import {
+  auditSettings,
   brokerSettings,
   callbackPort,
   credentialsStore,
@@ -16,7 +18,7 @@ import {
 import { flag, type Notes, text, wrongType } from './schema/shape.js'
 import type { ConfigOrigin, ConfigProblem, ConfiguredServer, ServerConfig } from './server.js'
 import { serverWarnings } from './server-warnings.js'
-import type { BrokerSettings, FileSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
+import type { AuditSettings, BrokerSettings, FileSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 import { isTable, type Path, pathText, placeIn, type Raw, type RawTable, type SourceDocument } from './source/raw.js'
 
 export interface ReadSettingsOptions {
@@ -41,7 +43,8 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     broken,
     features: readFeatures(reading),
     plugins: readEach(reading, 'plugins', readPlugin),
-    hooks: reading.tableAt('hooks'),
+    hooks: readHooks(reading),
+    audit: readAudit(reading),
     oauth: {
       ...optional('credentialsStore', reading.member('mcp_oauth_credentials_store', credentialsStore.read)),
       ...optional('callbackPort', reading.member('mcp_oauth_callback_port', callbackPort.read)),
@@ -66,6 +69,16 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
 function readBroker(reading: SettingsReading): BrokerSettings {
   const seconds = reading.member('broker', brokerSettings.read)?.idle_timeout_sec
   return optional('idleMs', seconds === undefined ? undefined : seconds * 1000)
+}
+
+function readAudit(reading: SettingsReading): AuditSettings {
+  const { mode, keep_days, max_mb, arguments: kept } = reading.member('audit', auditSettings.read) ?? {}
+  return {
+    ...optional('mode', mode),
+    ...optional('keepDays', keep_days),
+    ...optional('maxMb', max_mb),
+    ...optional('arguments', kept),
+  }
 }
 
 const SILENT: Notes = { unknown: () => {} }

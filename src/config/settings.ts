@@ -1,6 +1,6 @@
 import type { EnvironmentSections } from './environments/read-sections.js'
+import type { HookSettings } from './hooks/settings.js'
 import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
-import type { RawTable } from './source/raw.js'
 
 /** Host policy for one server of a plugin; never its transport (reference: catalog, 5). Absent = as the plugin says. */
 export interface PluginServerPolicy {
@@ -31,6 +31,17 @@ export interface BrokerSettings {
   readonly idleMs?: number
 }
 
+/** `[audit]`. Absent members are up to the room that keeps it. */
+export interface AuditSettings {
+  /** `on`: written behind; `strict`: on disk before a result is handed over; `off`: not kept. */
+  readonly mode?: 'on' | 'strict' | 'off'
+  readonly keepDays?: number
+  /** Megabytes (2^20) of what is kept. */
+  readonly maxMb?: number
+  /** Whether arguments and results are kept by their digest alone. */
+  readonly arguments?: 'digest' | 'whole'
+}
+
 /** What one file says, after reading; nothing is merged yet. */
 export interface FileSettings {
   readonly servers: readonly ConfiguredServer[]
@@ -38,8 +49,8 @@ export interface FileSettings {
   readonly broken: ReadonlySet<string>
   readonly features: ReadonlyMap<string, boolean>
   readonly plugins: ReadonlyMap<string, PluginPolicy>
-  /** As data; the room that runs hooks reads it. */
-  readonly hooks: RawTable | undefined
+  readonly hooks: HookSettings
+  readonly audit: AuditSettings
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   /** `auto`, `none` or an absolute path; absent: `auto`. */

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
+import { HOOKS_SCHEMA } from '../hooks/read-hooks.js'
 import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
 import { described, fault, flag, integer, list, map, oneOf, type Shape, table, text } from './shape.js'
 
@@ -46,6 +47,24 @@ export const launcherSetting: Shape<string> = {
   },
 }
 
+/** `[audit]`. */
+export const auditSettings = table({
+  mode: described(
+    oneOf('on', 'strict', 'off'),
+    'on: written shortly after each call; strict: before its result is handed over; off: nothing is kept.',
+    { default: 'on' },
+  ),
+  keep_days: described(integer('1 to 36500 days', 1n, 36_500n), 'Days after which a record goes.', { default: 90 }),
+  max_mb: described(integer('1 to 65536 megabytes', 1n, 65_536n), 'Megabytes kept; the oldest records go first.', {
+    default: 256,
+  }),
+  arguments: described(
+    oneOf('digest', 'whole'),
+    'Whether arguments and results are kept by their SHA-256 digest, or whole with secrets masked.',
+    { default: 'digest' },
+  ),
+})
+
 /** Every top-level member that is read, for nearest-name hints. */
 export const TOP_LEVEL_MEMBERS = [
   'mcp_servers',
@@ -54,6 +73,7 @@ export const TOP_LEVEL_MEMBERS = [
   'hooks',
   'projects',
   'broker',
+  'audit',
   'launcher',
   'environments',
   'capability_roots',
@@ -78,13 +98,14 @@ export function configSchema(): Record<string, unknown> {
       },
       plugins: { description: 'Policy per plugin.', ...map(pluginPolicy).schema },
       features: { description: 'Features on or off.', type: 'object', additionalProperties: { type: 'boolean' } },
-      hooks: { description: 'Commands to run around tool calls.', type: 'object' },
+      hooks: HOOKS_SCHEMA,
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
       broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },
       launcher: {
         description: 'Program that servers of this machine may run commands through, under the policy of each call.',
         ...launcherSetting.schema,
       },
+      audit: { description: 'What is recorded of calls.', ...auditSettings.schema },
       ...ENVIRONMENT_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
