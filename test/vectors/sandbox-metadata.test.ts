@@ -103,6 +103,27 @@ describe('state', () => {
   }
 })
 
+describe('_meta of calls by models, clients and hooks', () => {
+  const cases = vectorCases('handshake.json').filter(({ input }) => input.kind === 'callMeta')
+  for (const one of cases) {
+    it(one.name, () => {
+      const { transport, executionEnvironment, sandboxCapability } = Placed.extend({
+        sandboxCapability: z.boolean(),
+      }).parse(one.input)
+      const { metaKeys } = z.looseObject({ metaKeys: z.array(z.string()) }).parse(one.expected)
+      const capabilities = sandboxCapability ? ASKING : {}
+      const ours = Object.keys(sandboxMeta({ ...CALL, executionEnvironment }, { capabilities, transport }, HOST))
+      expect(ours).toEqual(metaKeys.filter((key) => key.startsWith('codex/sandbox')))
+      // Behind all ids, before the token.
+      expect(metaKeys.slice(-ours.length - 1)).toEqual([...ours, 'progressToken'])
+    })
+  }
+
+  it('are all there', () => {
+    expect(cases).toHaveLength(15)
+  })
+})
+
 it('leaves no case of these kinds out', () => {
   expect(KINDS.map((kind) => of(kind).length)).toEqual([5, 3, 6, 6, 4, 1])
 })
