@@ -1,11 +1,12 @@
 // What an executor adds to one MCP call: over its pipes and over its WebSocket, with and without the pong after each message.
-import { join } from 'node:path'
-import { root, run } from '../gateway/commands.mjs'
-
-const COMMAND = [process.execPath, join(root, 'bench', 'run.mjs'), 'executor']
+import { latencyMarkdown, MOST_TIMES, measureExecutorLatency } from '../../../bench/executor-latency.mjs'
 
 export async function latency() {
-  const { code, stdout, stderr } = await run(COMMAND, { minutes: 12 })
-  console.log(stdout.trimEnd())
-  if (code !== 0) throw new Error(`the benchmark ended with ${code}${stdout.trim() === '' ? `\n${stderr}` : ''}`)
+  const summary = await measureExecutorLatency()
+  console.log(latencyMarkdown(summary))
+  const slow = summary.ratios.filter(({ reached }) => !reached)
+  if (slow.length > 0) {
+    const titles = slow.map(({ title }) => title).join(' and ')
+    throw new Error(`over a WebSocket ${titles} takes more than ${MOST_TIMES} times as long as over stdio`)
+  }
 }
