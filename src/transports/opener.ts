@@ -21,6 +21,8 @@ export interface OpenerOptions {
 export interface Openable {
   readonly key: ServerKey
   readonly config: ServerConfig
+  /** Who contributed it: what an Agent Plugin wants to be sent goes to the place that it named, and to no other. */
+  readonly source?: { readonly kind: string; readonly plugin?: { readonly agentPlugin: boolean } }
 }
 
 export interface Opening {
@@ -39,7 +41,7 @@ export interface Opening {
 export function transportOpener(options: OpenerOptions): (server: Openable, how: Opening) => Promise<Transport> {
   const { environments, parentEnv, defaultCwd, onstderr } = options
   return async (
-    { key, config },
+    { key, config, source },
     { signal, cwd = defaultCwd, environment = environments.get(config.environmentId) },
   ) => {
     const label = displayKey(key)
@@ -60,7 +62,8 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
     }
     const reached =
       environment.kind === 'local' ? { spawn: environment.spawn.bind(environment) } : { executor: environment }
-    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, ...reached })
+    const redirects = source?.plugin?.agentPlugin === true ? 'stop-credentials' : 'same-origin'
+    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, redirects, ...reached })
   }
 }
 

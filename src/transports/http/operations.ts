@@ -5,7 +5,7 @@ import { buildHeaders, type HeaderField } from './header-fields.js'
 import type { HttpAuth, HttpOperation } from './http-auth.js'
 import { discard } from './read-body.js'
 import { secretsOf } from './redaction.js'
-import { isRedirect, type RedirectPolicy, redirectTarget } from './redirects.js'
+import { type EffectiveRedirectPolicy, isRedirect, type RedirectPolicy, redirectTarget } from './redirects.js'
 import type { Timers } from './timers.js'
 
 export interface OutgoingOperation {
@@ -58,7 +58,7 @@ export class HttpOperations {
       const response = await this.#send(outgoing, url, auth)
       if (isRedirect(response.status)) {
         void discard(response, this.#options.timers)
-        url = redirectTarget(response, url, hops, this.#options.redirects)
+        url = redirectTarget(response, url, hops, this.#redirects(auth))
         hops += 1
       } else if (
         response.status === 401 &&
@@ -77,7 +77,7 @@ export class HttpOperations {
     const { method, body, signal } = outgoing
     const fields = buildHeaders({ ...outgoing, configured: this.#options.configured, auth })
     const headers = withExecutorHeaders(fields, this.#options.executorHeaders ?? [])
-    const isConfidential = this.#options.configured.length > 0 || auth.length > 0
+    const isConfidential = this.#isConfidential(auth)
     return this.#options.http.request({
       method,
       url,
@@ -86,6 +86,16 @@ export class HttpOperations {
       signal,
       ...(body !== undefined && { body }),
     })
+  }
+
+  #redirects(auth: readonly HeaderField[]): EffectiveRedirectPolicy {
+    const { redirects, executorHeaders = [] } = this.#options
+    if (redirects !== 'stop-credentials') return redirects
+    return this.#isConfidential(auth) || executorHeaders.length > 0 ? 'stop' : 'same-origin'
+  }
+
+  #isConfidential(auth: readonly HeaderField[]): boolean {
+    return this.#options.configured.length > 0 || auth.length > 0
   }
 
   async #refreshed(

@@ -1,8 +1,14 @@
 import type { HttpResponse } from '../../environments/index.js'
 import { RedirectRefusedError } from '../../errors.js'
 
-/** `stop` refuses every redirect: for requests whose credential may be used only once. */
-export type RedirectPolicy = 'same-origin' | 'stop'
+/**
+ * `stop` refuses every redirect: for requests whose credential may be used only once. `stop-credentials` refuses those of
+ * requests with a configured header or a credential (reference: connections, 10.8).
+ */
+export type RedirectPolicy = 'same-origin' | 'stop' | 'stop-credentials'
+
+/** What a policy means for one request. */
+export type EffectiveRedirectPolicy = Exclude<RedirectPolicy, 'stop-credentials'>
 
 export const MAX_REDIRECTS = 5
 
@@ -14,7 +20,12 @@ export function isRedirect(status: number): boolean {
  * Where a redirected operation goes on: 307 and 308 within the origin, at most five in a row. Anything else throws
  * `RedirectRefusedError`, which names only the origin of the target. Source: reference, known-quirks 55.
  */
-export function redirectTarget(response: HttpResponse, from: string, hops: number, policy: RedirectPolicy): string {
+export function redirectTarget(
+  response: HttpResponse,
+  from: string,
+  hops: number,
+  policy: EffectiveRedirectPolicy,
+): string {
   const location = response.header('location')
   const target = location !== undefined && URL.canParse(location, from) ? new URL(location, from) : undefined
   const origin = target === undefined || target.origin === 'null' ? '(an unreadable location)' : target.origin
