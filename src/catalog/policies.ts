@@ -1,4 +1,5 @@
 import type { PluginPolicy, Requirements } from '../config/index.js'
+import { asContributed } from './contributed.js'
 import { type EnvironmentAuthority, underEnvironmentAuthority } from './environment-authority.js'
 import { underPluginOverlay } from './plugin-overlay.js'
 import { underRequirements } from './requirements.js'
@@ -15,10 +16,14 @@ export interface Policies {
   readonly authorityOf?: (environment: string) => EnvironmentAuthority
 }
 
-/** A registration as it goes to the builder: overlay first, then requirements, then the environment's authority. */
+/**
+ * A registration as it goes to the builder: what its author may say, then the overlay, then the requirements, then the
+ * authority of its environment.
+ */
 export function underPolicies(registration: Registration, policies: Policies): Registration {
   const { overlays, isTrusted, requirements, authorityOf } = policies
-  const overlaid = overlays ? underPluginOverlay(registration, overlays, isTrusted) : registration
+  const contributed = asContributed(registration)
+  const overlaid = overlays ? underPluginOverlay(contributed, overlays, isTrusted) : contributed
   const required = requirements ? underRequirements(overlaid, requirements) : overlaid
   return authorityOf ? underEnvironmentAuthority(required, authorityOf) : required
 }

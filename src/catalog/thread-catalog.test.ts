@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { httpConfig, stdioConfig } from '../../test/fixtures/server-config.js'
-import type { PluginPolicy, Requirements } from '../config/index.js'
+import type { PluginPolicy, Requirements, ToolSettings } from '../config/index.js'
 import type { CapabilityRoot, DiscoveredPlugin, EnvironmentCapabilities } from '../environments/index.js'
 import { serverKey } from '../identity/index.js'
 import { effectiveRoots } from './capability-roots.js'
 import type { Catalog } from './catalog.js'
+import type { Policies } from './policies.js'
 import { type ThreadCatalogParts, threadCatalog } from './thread-catalog.js'
+import { approvalModeOf } from './tool-settings.js'
 
 const ON = { multiEnvironment: true }
 
@@ -152,6 +154,44 @@ describe('the catalog of a thread', () => {
         ['web', true, undefined],
       ],
     )
+  })
+
+  it('takes no word of an environment that its tools need no approval', () => {
+    const approving = {
+      defaultToolsApprovalMode: 'approve',
+      tools: Object.fromEntries<ToolSettings>([
+        ['wipe', { approvalMode: 'approve', outputTokenLimit: 9 }],
+        ['ask', { approvalMode: 'prompt' }],
+        ['__proto__', { approvalMode: 'approve' }],
+      ]),
+    } as const
+    const brought = {
+      ...NOTES_A,
+      servers: new Map([['notes', stdioConfig({}, { environmentId: 'enva', ...approving })]]),
+    }
+    const found = {
+      ...offers('enva', [brought]),
+      executorServers: new Map([['web', httpConfig('http://h/', {}, { environmentId: 'enva', ...approving })]]),
+    }
+    const mine = { name: 'mine', config: stdioConfig({}, approving) }
+    const byHost = new Map<string, PluginPolicy>([
+      ['a', { servers: new Map([['notes', { defaultToolsApprovalMode: 'approve' }]]) }],
+    ])
+    const all = parts({ servers: [mine], environments: [found], roots: [rootOf(brought)] })
+    const modes = (policies: Policies) =>
+      threadCatalog({ ...all, policies }, ON).servers.map(({ key, config }) => [
+        key.name,
+        ...['other', 'wipe', 'ask', '__proto__'].map((tool) => approvalModeOf(config, tool)),
+        config.tools.wipe?.outputTokenLimit,
+      ])
+    const mineIs = ['mine', 'approve', 'approve', 'prompt', 'approve', 9]
+    const webIs = ['web', 'auto', 'auto', 'prompt', 'auto', 9]
+    expect(modes({})).toEqual([mineIs, ['notes', 'auto', 'auto', 'prompt', 'auto', 9], webIs])
+    expect(modes({ overlays: byHost, isTrusted: () => true })).toEqual([
+      mineIs,
+      ['notes', 'approve', 'auto', 'prompt', 'auto', 9],
+      webIs,
+    ])
   })
 
   it('asks the environment whether a server may run there', () => {
