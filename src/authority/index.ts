@@ -1,2 +1,5 @@
+export * from './approvals/index.js'
+export * from './elicitations/index.js'
+export * from './reviewer/index.js'
 export * from './sandbox/index.js'
 export type * from './types.js'

@@ -1,6 +1,8 @@
+import type { DurableApprovals } from '../authority/index.js'
 import type { EraMemory, InventoryCache } from '../connections/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ThreadMemory } from '../threads/index.js'
+import { SqliteApprovals } from './approvals.js'
 import { openDatabase } from './database.js'
 import { SqliteEras } from './eras.js'
 import { SqliteInventories } from './inventories.js'
@@ -11,6 +13,7 @@ export interface Store extends Disposable {
   readonly inventories: InventoryCache
   readonly eras: EraMemory
   readonly threads: ThreadMemory
+  readonly approvals: DurableApprovals
   /** What was wrong with the file on disk; already dealt with. */
   readonly warnings: readonly ReeveError[]
   close(): void
@@ -34,6 +37,7 @@ export function openStore(file: string): Store {
     inventories: new SqliteInventories(connection),
     eras: new SqliteEras(connection),
     threads: new SqliteThreads(connection),
+    approvals: new SqliteApprovals(connection),
     warnings,
     close,
     [Symbol.dispose]: close,

@@ -21,4 +21,17 @@ export const MIGRATIONS: readonly string[] = [
      written_at INTEGER NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX threads_by_age ON threads (written_at);`,
+  `CREATE TABLE approvals (
+     subject      TEXT PRIMARY KEY,
+     server       TEXT NOT NULL,
+     environment  TEXT,
+     plugin_id    TEXT,
+     connector_id TEXT,
+     link_id      TEXT,
+     tool         TEXT NOT NULL,
+     endpoint     TEXT NOT NULL,
+     definition   TEXT NOT NULL,
+     origin       TEXT NOT NULL,
+     given_at     INTEGER NOT NULL
+   ) WITHOUT ROWID;`,
 ]
