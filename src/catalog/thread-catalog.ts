@@ -12,7 +12,7 @@ export interface ThreadCatalogParts {
   readonly servers: readonly Pick<ConfiguredServer, 'name' | 'config'>[]
   /** What the selected environments offer, in the order of the selection. */
   readonly environments?: readonly EnvironmentCapabilities[]
-  /** The roots that were looked for, from `usableRoots`: their order decides between plugins. */
+  /** The roots that were looked for, from `effectiveRoots`: their order decides between plugins. */
   readonly roots?: readonly CapabilityRoot[]
   readonly policies?: Policies
 }

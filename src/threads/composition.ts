@@ -2,13 +2,13 @@ import {
   type CatalogProblem,
   type EffectiveServer,
   type EnvironmentAuthority,
+  effectiveRoots,
   effectiveServers,
   type PermissionAuthority,
   permissionAuthorities,
   type ReadonlyKeyMap,
   type ShadowedServer,
   threadCatalog,
-  usableRoots,
 } from '../catalog/index.js'
 import type { EnvironmentSettings, LoadedConfig } from '../config/index.js'
 import type { CapabilityRoot, DiscoveryFeatures, EnvironmentCapabilities } from '../environments/index.js'
@@ -43,7 +43,7 @@ export interface Composition {
 export interface CompositionParts {
   readonly configuration: ThreadConfiguration
   readonly places: readonly SelectedPlace[]
-  /** Of thread and configuration, in this order. */
+  /** The thread's own; those of the configuration follow. */
   readonly roots: readonly CapabilityRoot[]
   /** By environment; those not looked into yet are absent. */
   readonly found: ReadonlyMap<string, EnvironmentCapabilities>
@@ -87,9 +87,14 @@ export function compose(parts: CompositionParts): Composition {
 }
 
 /** The roots that are looked for. */
-export function selectedRoots({ roots, places }: Pick<CompositionParts, 'roots' | 'places'>) {
-  return usableRoots(
+export function selectedRoots({
+  roots,
+  configuration: { settings },
+  places,
+}: Pick<CompositionParts, 'roots' | 'configuration' | 'places'>) {
+  return effectiveRoots(
     roots,
+    settings.capabilityRoots,
     places.map(({ id }) => id),
   )
 }

@@ -187,7 +187,7 @@ export class ThreadServers {
     return compose({
       configuration: this.#configuration,
       places: this.#places,
-      roots: this.#roots(),
+      roots: this.#options.roots,
       found: this.#discoveries.found,
       known: this.#options.environments.ids,
       compatibility: this.#options.compatibility,
@@ -209,12 +209,12 @@ export class ThreadServers {
 
   #wanted(): Wanted {
     const { loaded, discovery } = this.#configuration
-    const { roots } = selectedRoots({ roots: this.#roots(), places: this.#places })
+    const { roots } = selectedRoots({
+      roots: this.#options.roots,
+      configuration: this.#configuration,
+      places: this.#places,
+    })
     return { roots, features: discovery, policies: loaded.plugins }
-  }
-
-  #roots(): readonly CapabilityRoot[] {
-    return [...this.#options.roots, ...this.#configuration.settings.capabilityRoots]
   }
 
   /** A name that is gone since is no reason to fail: there is nothing of it. */

@@ -75,7 +75,7 @@ export interface DiscoveryFeatures {
 export interface CapabilityRequest {
   /** In the order of the selection. */
   readonly places: readonly DiscoveryPlace[]
-  /** From `usableRoots`, in order. Those of environments that are not in `places` are left alone. */
+  /** From `effectiveRoots`, in order. Those of environments that are not in `places` are left alone. */
   readonly roots: readonly CapabilityRoot[]
   readonly features?: DiscoveryFeatures
   /** Of the host's configuration: an installed plugin counts only when it is enabled here. */

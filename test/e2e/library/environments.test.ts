@@ -38,6 +38,10 @@ async function silentExecutor() {
   }
 }
 
+function rootToml(id: string, environment: string, path: string): string {
+  return `[[capability_roots]]\nid = "${id}"\nenvironment = "${environment}"\npath = "${path}"`
+}
+
 const keysOf = (thread: Thread) => thread.servers().map(({ key }) => `${key.name}@${key.environment}`)
 const namesOf = (step: Step) => step.namespaces.map(({ name }) => name)
 const problems = (events: readonly ThreadEvent[]) =>
@@ -237,6 +241,25 @@ describe('names in a thread', () => {
 })
 
 describe('what is wrong with an environment', () => {
+  it('takes no more of the roots that are configured for it than it may have, and all of the thread', async () => {
+    const configured = Array.from({ length: 257 }, (_, index) => rootToml(`r${index}`, 'enva', `/nowhere/${index}`))
+    await using world = await ThreadWorld.open({
+      executors: ['enva', 'envb'],
+      plugins: [ROOT],
+      config: [...configured, rootToml('other', 'envb', '/nowhere')].join('\n'),
+    })
+    const events: ThreadEvent[] = []
+    await using thread = await world.reeve.startThread({
+      capabilityRoots: world.roots,
+      onEvent: (event) => events.push(event),
+    })
+    expect(namesOf(await thread.step({ wait: 'all' }))).toEqual(['mcp__4398a80ccd8f__notes'])
+    expect(problems(events)).toMatchObject([
+      { code: 'root_report_refused', message: expect.stringContaining("'enva' are not used: there are 257") },
+      { code: 'root_unreadable', environment: 'envb' },
+    ])
+  })
+
   it('is told once, stops nothing else, and is looked at again', async () => {
     await using world = await ThreadWorld.open({
       executors: ['enva', 'envb'],
