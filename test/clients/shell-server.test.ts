@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Launcher, type LauncherFinding } from '../../src/authority/index.js'
+import { Launcher, type LauncherFinding, LauncherTrials } from '../../src/authority/index.js'
 import { createHttpClient, LocalEnvironment } from '../../src/environments/index.js'
 import { printed } from '../e2e/built-cli.js'
 import { type ClientHome, clientHome } from './client-home.js'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await using probed = await clientHome('launcher')
   const host = new LocalEnvironment({ http: createHttpClient({ env: {} }) })
   const variables = { ...probed.env, CODEX_HOME: probed.folder }
-  launcher = await (await Launcher.open(CODEX, [], { host, variables })).current()
+  launcher = await (await Launcher.open(CODEX, [], new LauncherTrials({ host, variables }))).current()
   await host.close()
 })
 

@@ -1,6 +1,7 @@
 import { LOCAL_ENVIRONMENT } from '../../identity/index.js'
 import { fileUriOf, type JsonObject } from '../../protocol/index.js'
 import type { CallAuthority } from '../types.js'
+import { pathStyleOf } from './execution-cwd.js'
 import { SANDBOX_MEMBERS } from './names.js'
 
 /** What is known of the server that is called. */
@@ -60,7 +61,7 @@ export function takesLauncher(call: Pick<SandboxAuthority, 'executionEnvironment
 }
 
 function sandboxState(call: SandboxAuthority, { linuxSandboxExecutable }: SandboxHost): JsonObject | undefined {
-  const sandboxCwd = call.cwd === undefined ? undefined : fileUriOf(call.cwd, styleOf(call.cwd))
+  const sandboxCwd = call.cwd === undefined ? undefined : fileUriOf(call.cwd, pathStyleOf(call.cwd))
   if (sandboxCwd === undefined) return undefined
   return {
     permissionProfile: call.profile,
@@ -81,9 +82,4 @@ function launcherMember({ codexExecutable, reeveExecutable }: LauncherPaths = {}
 
 function isLocal({ executionEnvironment }: Pick<SandboxAuthority, 'executionEnvironment'>): boolean {
   return executionEnvironment === LOCAL_ENVIRONMENT
-}
-
-/** Absolute paths show it themselves: `C:\…`, `C:/…` and `\\host\…` are no POSIX ones. */
-function styleOf(cwd: string): 'posix' | 'windows' {
-  return /^(?:[A-Za-z]:[\\/]|\\\\)/.test(cwd) ? 'windows' : 'posix'
 }

@@ -14,7 +14,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHttpClient, LocalEnvironment } from '../../../environments/index.js'
 import { Launcher } from './launcher.js'
+import { Launchers } from './launchers.js'
 import { codexPlaces } from './named-places.js'
+import { LauncherTrials } from './trials.js'
 
 let folder: string
 let host: LocalEnvironment
@@ -47,8 +49,10 @@ function program(name: string, { help = HELP, command = PRINTS_THE_WORD } = {}):
 const runs = (path: string) =>
   existsSync(`${path}.runs`) ? readFileSync(`${path}.runs`, 'utf8').trim().split('\n') : []
 
+const trials = (timeoutMs = 10_000) =>
+  new LauncherTrials({ host, variables: { PATH: process.env.PATH, HOME: folder }, timeoutMs })
 const open = (setting: string, places: readonly string[] = [], timeoutMs = 10_000) =>
-  Launcher.open(setting, places, { host, variables: { PATH: process.env.PATH, HOME: folder }, timeoutMs })
+  Launcher.open(setting, places, trials(timeoutMs))
 const found = async (setting: string, timeoutMs?: number) => (await open(setting, [], timeoutMs)).current()
 
 describe.skipIf(process.platform === 'win32')('a launcher', () => {
@@ -110,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('a launcher', () => {
   it('gets no variable but the usual ones', async () => {
     const path = program('codex', { help: `env > '${folder}/variables'; ${HELP}` })
     const variables = { PATH: process.env.PATH, HOME: folder, CODEX_HOME: '/own', A_TOKEN: 'secret' }
-    await (await Launcher.open(path, [], { host, variables })).current()
+    await (await Launcher.open(path, [], new LauncherTrials({ host, variables }))).current()
     const seen = readFileSync(join(folder, 'variables'), 'utf8')
     expect(seen).toContain('CODEX_HOME=/own')
     expect(seen).not.toContain('secret')
@@ -218,5 +222,29 @@ describe('the setting', () => {
   it('auto knows where installers put it, and never looks at the PATH', () => {
     expect(codexPlaces('/home/me')).toContain('/home/me/.local/bin/codex')
     for (const place of [...codexPlaces('/home/me'), ...codexPlaces(undefined)]) expect(place).toMatch(/^\//)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('both launchers', () => {
+  it('stand side by side, and neither takes the place of the other', async () => {
+    const [codex, reeve, bad] = [program('codex'), program('reeve'), program('bad', { command: 'exit 1' })]
+    const paths = async (setting: string, commandLine?: string) =>
+      (await Launchers.open({ setting, home: folder, commandLine, trials: trials() })).paths()
+    expect(await paths(codex, reeve)).toEqual({ codexExecutable: codex, reeveExecutable: reeve })
+    expect(await paths(codex)).toEqual({ codexExecutable: codex })
+    expect(await paths(bad, reeve)).toEqual({ reeveExecutable: reeve })
+    expect(await paths(codex, bad)).toEqual({ codexExecutable: codex })
+    expect(await paths(bad, bad)).toBeUndefined()
+    expect(await paths('none', reeve)).toBeUndefined()
+  })
+
+  it('are tried out once by all who share what is known', async () => {
+    const path = program('codex')
+    const known = trials()
+    for (let runtime = 0; runtime < 3; runtime += 1) {
+      const launchers = await Launchers.open({ setting: path, home: undefined, trials: known })
+      expect(await launchers.findings()).toMatchObject({ codex: { is: 'ready' } })
+    }
+    expect(runs(path)).toHaveLength(2)
   })
 })

@@ -1,13 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { type ProgramFile, programFile } from './file-identity.js'
 import type { Fault, LauncherFinding, LauncherSource } from './finding.js'
-import { launcherFault, type ProbeOptions } from './probe.js'
+import type { LauncherTrials } from './trials.js'
 
 /** `auto`: the first of the named places that is there now. `none`: no launcher. Else an absolute path. */
 export type LauncherSetting = 'auto' | 'none' | (string & {})
-
-/** As many files as one path can have been, before the oldest is tried out again. */
-const REMEMBERED = 16
 
 /**
  * The program that servers may run commands through. Which file that is gets decided once, at start-up; at a call it is
@@ -15,24 +12,24 @@ const REMEMBERED = 16
  *
  * @example
  * ```ts
- * const launcher = await Launcher.open('auto', codexPlaces(homedir()), { host, variables: process.env })
+ * const trials = new LauncherTrials({ host, variables: process.env })
+ * const launcher = await Launcher.open('auto', codexPlaces(homedir()), trials)
  * const found = await launcher.current()
  * if (found.is === 'ready') console.log(found.path)
  * ```
  */
 export class Launcher {
   readonly #start: Candidate | LauncherFinding
-  readonly #probe: ProbeOptions
-  readonly #tried = new Map<string, Promise<Fault | undefined>>()
+  readonly #trials: LauncherTrials
 
-  private constructor(start: Candidate | LauncherFinding, probe: ProbeOptions) {
+  private constructor(start: Candidate | LauncherFinding, trials: LauncherTrials) {
     this.#start = start
-    this.#probe = probe
+    this.#trials = trials
   }
 
   /** Runs nothing. */
-  static async open(setting: LauncherSetting, places: readonly string[], probe: ProbeOptions): Promise<Launcher> {
-    return new Launcher(await startOf(setting, places), probe)
+  static async open(setting: LauncherSetting, places: readonly string[], trials: LauncherTrials): Promise<Launcher> {
+    return new Launcher(await startOf(setting, places), trials)
   }
 
   /** What there is now. Never raises; takes as long as two bounded runs when the file has not been tried out. */
@@ -41,24 +38,10 @@ export class Launcher {
     if ('is' in start) return start
     const file = await programFile(start.named)
     if ('fault' in file) return refused(start, file)
-    const fault = (await this.#tryOut(file)) ?? (await changeSince(start.named, file))
+    const fault = (await this.#trials.faultOf(file)) ?? (await changeSince(start.named, file))
     return fault === undefined
       ? Object.freeze({ is: 'ready', named: start.named, path: file.path, source: start.source })
       : refused(start, fault)
-  }
-
-  #tryOut({ path, identity }: ProgramFile): Promise<Fault | undefined> {
-    const known = this.#tried.get(identity)
-    if (known !== undefined) return known
-    const trial = launcherFault(path, this.#probe).catch((error: unknown): Fault => {
-      // The trial itself could not be made: no temporary folder, say. That is no fact about the file.
-      this.#tried.delete(identity)
-      return { fault: 'not_started', reason: error instanceof Error ? error.message : String(error) }
-    })
-    this.#tried.set(identity, trial)
-    const [oldest] = this.#tried.keys()
-    if (this.#tried.size > REMEMBERED && oldest !== undefined) this.#tried.delete(oldest)
-    return trial
   }
 }
 
