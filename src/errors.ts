@@ -456,3 +456,125 @@ export class SandboxCommandError extends ReeveError {
     super(code, message, facts)
   }
 }
+
+// ---- first-party auth ----
+
+/**
+ * - `registration_failed`: the running process could not register its key; `data.status`, `data.retryAtMs`.
+ * - `credentials_changed_not_sent`: a refresh or login changed the credential under the operation; the connection is rebuilt.
+ * - `signed_out`: the account signed out; calls work again after a login. `no_credential`: nobody has signed in.
+ * - `auth_unavailable`: the current credential is not the one of the connection's account.
+ * - `auth_revoked`: the account's permission was taken back; `network_policy_unavailable`: none governs the connection.
+ * - `refresh_failed`: the access token can't be renewed; `data.reason`, and `data.permanent`.
+ * - `runtime_environment_mismatch`: a staging instance for a production host, or the reverse.
+ * - `assertion_not_possible`: the request can't carry an assertion and the mode allows nothing else.
+ * - `assertion_failed`: no assertion could be made. `account_header_invalid`: the account id is no header value.
+ * - `unsupported_endpoint`, `selection_not_possible`, `selection_mismatch`: the destination, or the organisation and project
+ *   asked for, do not fit the credential.
+ */
+export type FirstPartyAuthFault =
+  | 'registration_failed'
+  | 'credentials_changed_not_sent'
+  | 'signed_out'
+  | 'no_credential'
+  | 'auth_unavailable'
+  | 'auth_revoked'
+  | 'network_policy_unavailable'
+  | 'refresh_failed'
+  | 'runtime_environment_mismatch'
+  | 'assertion_not_possible'
+  | 'assertion_failed'
+  | 'account_header_invalid'
+  | 'unsupported_endpoint'
+  | 'selection_not_possible'
+  | 'selection_mismatch'
+
+/**
+ * A request to the first-party backend that was not sent, since it could not carry the credential that it should
+ * (reference: runtime-auth, 2 to 8 and 14). `message` is the observed text where there is one.
+ */
+export class FirstPartyAuthError extends ReeveError {
+  /** The request never left. */
+  readonly sent = false
+  /** True: the same operation may be repeated once on a connection that is built anew. */
+  readonly mayRetry: boolean
+  /** True: may pass by itself; false: needs the user, the host or another configuration. */
+  readonly transient: boolean
+
+  constructor(
+    code: FirstPartyAuthFault,
+    message: string,
+    facts: ReeveErrorFacts & { readonly mayRetry?: boolean; readonly transient?: boolean } = {},
+  ) {
+    super(code, message, facts)
+    this.mayRetry = facts.mayRetry ?? false
+    this.transient = facts.transient ?? false
+  }
+}
+
+/** A credential file that can't be read or written. `place` is the file, and the member where one is at fault. */
+export class CredentialStoreError extends ReeveError {
+  constructor(
+    code: 'credentials_unreadable' | 'credentials_unwritable' | 'credentials_invalid' | 'credentials_locked',
+    message: string,
+    facts: ReeveErrorFacts & { readonly place: string },
+  ) {
+    super(code, message, facts)
+  }
+}
+
+// ---- OAuth for servers ----
+
+export type OAuthFault =
+  | 'oauth_unsupported'
+  | 'oauth_invalid_metadata'
+  | 'oauth_resource_mismatch'
+  | 'oauth_issuer_mismatch'
+  | 'oauth_insecure_endpoint'
+  | 'oauth_client_unknown'
+  | 'oauth_registration_failed'
+  | 'oauth_callback_refused'
+  | 'oauth_callback_unavailable'
+  | 'oauth_denied'
+  | 'oauth_scope_refused'
+  | 'oauth_token_refused'
+  | 'oauth_invalid_answer'
+  | 'oauth_unreachable'
+
+/**
+ * Something between us and an authorization server went wrong; `place` names it by origin and path.
+ * `oauth_unsupported`: the server names none. `oauth_invalid_metadata`, `oauth_resource_mismatch`, `oauth_issuer_mismatch`,
+ * `oauth_insecure_endpoint`: what it publishes can't be trusted. `oauth_client_unknown`, `oauth_registration_failed`: it
+ * takes us for no client. `oauth_callback_refused`: a callback is not of this login. `oauth_callback_unavailable`: nothing
+ * can listen for it. `oauth_denied`: the user or the server said no; `data.error` has the code. `oauth_scope_refused`: more
+ * scopes were granted and did not help. `oauth_token_refused`: no token; `data.permanent` says that asking again is in
+ * vain. `oauth_invalid_answer`, `oauth_unreachable`: no usable answer, or none.
+ */
+export class OAuthError extends ReeveError {
+  constructor(code: OAuthFault, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, facts)
+  }
+}
+
+// ---- hooks ----
+
+export type HookRefusal =
+  | 'hook_blocked'
+  | 'hook_denied'
+  | 'hook_failed'
+  | 'hooks_disagree'
+  | 'hook_changed_owner'
+  | 'rewrite_not_object'
+  | 'arguments_not_object'
+
+/**
+ * A hook keeps a call from being made (reference: authority, 7.4 and 7.5). `hook_blocked`: PreToolUse says no.
+ * `hook_denied`: PermissionRequest does. `hook_failed`: one that has to answer could not. `hooks_disagree`: two rewrite
+ * the arguments in different ways. The others: what it made of the arguments can't be sent; `data.field` names the member
+ * that selects the environment.
+ */
+export class HookRefusedError extends ReeveError {
+  constructor(code: HookRefusal, message: string, facts: ReeveErrorFacts = {}) {
+    super(code, message, facts)
+  }
+}

@@ -1,0 +1,105 @@
+import { OAuthError } from '../../errors.js'
+import type { ClientIdentity } from '../store/credential.js'
+import { endpoint } from './endpoint.js'
+import { isFields, textOf } from './fields.js'
+import { exchange, formPost, type OAuthHttp, placeOf, refuseRedirect } from './http.js'
+import { errorFields, refusal } from './refusal.js'
+
+export interface TokenRequest {
+  readonly http: OAuthHttp
+  readonly url: string
+  readonly client: ClientIdentity
+  /** `grant_type` and what belongs to it; the client is added. */
+  readonly fields: ReadonlyMap<string, string>
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface TokenAnswer {
+  readonly accessToken: string
+  /** Milliseconds since 1970; absent where the server does not say. */
+  readonly expiresAt?: number
+  readonly refreshToken?: string
+  /** Absent: those that were asked for. */
+  readonly scopes?: readonly string[]
+}
+
+/** Beyond this a number of seconds is a mistake, and would overflow dates. */
+const LONGEST_LIFE = 10 * 365 * 24 * 3600
+/** Answers after which the same request is refused for ever. */
+const PERMANENT = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type'])
+const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier', 'client_secret', 'assertion', 'client_assertion']
+
+/**
+ * Asks for a token (RFC 6749, 4.1.3 and 6). Follows no redirect.
+ *
+ * @throws OAuthError `oauth_token_refused` (`data.permanent`, `data.error`, `data.status`), `oauth_invalid_answer`,
+ * `oauth_unreachable`; RedirectRefusedError
+ */
+export async function requestToken(request: TokenRequest): Promise<TokenAnswer> {
+  const { http, client, timeoutMs, signal } = request
+  const url = endpoint(request.url, 'token endpoint')
+  const { fields, headers } = withClient(client, request.fields)
+  const asked = Date.now()
+  const answer = await exchange(http, formPost(url, fields, headers), { timeoutMs, signal })
+  refuseRedirect(answer, url)
+  const { error } = errorFields(answer.json)
+  const secrets = SECRET_FIELDS.map((name) => fields.get(name) ?? '').concat(client.secret ?? '')
+  if (answer.status < 200 || answer.status > 299 || error !== undefined) {
+    const permanent = error !== undefined && PERMANENT.has(error)
+    throw refusal('oauth_token_refused', 'gave no token', url, answer, { permanent, secrets })
+  }
+  return readToken(answer.json, url, asked)
+}
+
+function withClient(client: ClientIdentity, given: ReadonlyMap<string, string>) {
+  const fields = new Map(given)
+  const { id, secret = '', method } = client
+  if (method === 'client_secret_basic') {
+    const pair = `${formEncoded(id)}:${formEncoded(secret)}`
+    const authorization = ['Authorization', `Basic ${Buffer.from(pair).toString('base64')}`] as const
+    return { fields, headers: [authorization] }
+  }
+  // Whoever shows an assertion names itself there.
+  if (!fields.has('client_assertion')) fields.set('client_id', id)
+  if (method === 'client_secret_post') fields.set('client_secret', secret)
+  return { fields, headers: [] }
+}
+
+/** RFC 6749, 2.3.1. */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1)
+}
+
+function readToken(json: unknown, url: string, asked: number): TokenAnswer {
+  const place = placeOf(url)
+  const refuse = (why: string) => new OAuthError('oauth_invalid_answer', `${place} ${why}`, { place })
+  if (!isFields(json)) throw refuse('answered with something that is no JSON object')
+  const accessToken = textOf(json, 'access_token')
+  if (accessToken === undefined) throw refuse('answered without an access token')
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw refuse('answered with an access token that no header can carry')
+  const type = textOf(json, 'token_type')
+  if (type !== undefined && type.toLowerCase() !== 'bearer')
+    throw refuse('answered with a token that is no Bearer token')
+  const expiresAt = expiry(json.expires_in, asked)
+  const refreshToken = textOf(json, 'refresh_token')
+  const scope = textOf(json, 'scope')
+  return {
+    accessToken,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(scope !== undefined && { scopes: scopeList(scope) }),
+  }
+}
+
+/** Some servers write the number as a text. Counted from when it was asked for: never too long. */
+function expiry(value: unknown, asked: number): number | undefined {
+  const seconds = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return undefined
+  return asked + Math.min(seconds, LONGEST_LIFE) * 1000
+}
+
+/** Space-separated scopes, without repetitions. */
+export function scopeList(scope: string): readonly string[] {
+  return [...new Set(scope.split(/\s+/).filter((each) => each !== ''))]
+}

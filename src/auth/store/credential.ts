@@ -1,0 +1,77 @@
+/** How a client is known to one authorization server. Never used with another one. */
+export interface ClientIdentity {
+  readonly id: string
+  readonly secret?: string
+  /** How it shows itself at the token endpoint. */
+  readonly method: ClientAuthMethod
+  /** `document`: its id is the URL of a client ID metadata document. */
+  readonly kind: 'configured' | 'document' | 'registered'
+  /** The redirect URI that it was registered with. */
+  readonly redirectUri?: string
+  /** Milliseconds since 1970; absent: the secret does not end. */
+  readonly secretExpiresAt?: number
+}
+
+export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
+
+/** Whose credentials are meant: a server of one environment at one URL, used by one principal. */
+export interface CredentialOwner {
+  readonly server: string
+  /** Where the server is reached from: `local`, or the id of an executor. */
+  readonly environment: string
+  /** Without its fragment. A server that moves elsewhere does not get what was meant for the old place. */
+  readonly url: string
+  /** `user`: whoever owns the home. */
+  readonly principal: string
+}
+
+/** One login, as it is stored. */
+export interface StoredCredential extends CredentialOwner {
+  readonly issuer: string
+  /** New with every login, kept by every refresh. */
+  readonly loginId: string
+  /** Milliseconds since 1970. */
+  readonly loggedInAt: number
+  readonly client: ClientIdentity
+  readonly tokenEndpoint: string
+  readonly revocationEndpoint?: string
+  /** The resource indicator, exactly as the server publishes it. */
+  readonly resource?: string
+  /** `client_credentials`: no user and no refresh token; the grant is asked for again. */
+  readonly grant: 'authorization_code' | 'client_credentials'
+  readonly accessToken: string
+  /** Milliseconds since 1970; absent: unknown, used until it is refused. */
+  readonly expiresAt?: number
+  readonly refreshToken?: string
+  readonly scopes: readonly string[]
+  /** The authorization server refused the refresh token for good. */
+  readonly needsLogin?: boolean
+}
+
+/** Milliseconds before its end at which a token counts as expired (reference: auth, 1.8). */
+export const EXPIRY_MARGIN = 30_000
+
+export function isDue(credential: StoredCredential, now: number): boolean {
+  return credential.expiresAt !== undefined && now + EXPIRY_MARGIN >= credential.expiresAt
+}
+
+export function canRefresh(credential: StoredCredential): boolean {
+  if (credential.needsLogin === true) return false
+  return credential.grant === 'client_credentials' || (credential.refreshToken ?? '').trim() !== ''
+}
+
+/** The states of the reference (auth, 1.2): `usable`, or a login is needed. */
+export function isUsable(credential: StoredCredential, now: number): boolean {
+  if (credential.client.id.trim() === '' || credential.accessToken.trim() === '') return false
+  if (credential.expiresAt === undefined || now < credential.expiresAt) return credential.needsLogin !== true
+  return canRefresh(credential)
+}
+
+export function sameOwner(a: CredentialOwner, b: CredentialOwner): boolean {
+  return a.server === b.server && a.environment === b.environment && a.url === b.url && a.principal === b.principal
+}
+
+/** An injective text of an owner, for maps and the names of locks. */
+export function ownerText({ environment, server, url, principal }: CredentialOwner): string {
+  return JSON.stringify([environment, server, url, principal])
+}

@@ -1,0 +1,26 @@
+import type { CredentialOwner, StoredCredential } from './credential.js'
+
+/**
+ * Where logins are kept. Reading is synchronous and cheap enough for every operation; what another process wrote is seen
+ * by the next read. Every method raises `CredentialStoreError`.
+ *
+ * There is one implementation, a file. A keychain would be another: nothing above this interface knows which it is.
+ */
+export interface CredentialStore {
+  /** For people: where it is. */
+  readonly place: string
+  all(): readonly StoredCredential[]
+  /** The newest login of this owner, whoever issued it. */
+  find(owner: CredentialOwner): StoredCredential | undefined
+  /** Puts a login in the place of an older one with the same owner and issuer. Resolves to what is worth telling. */
+  save(credential: StoredCredential): Promise<SaveReport>
+  /** Puts a refreshed credential in the place of `before`; false when that is not there any more as it was. */
+  replace(before: StoredCredential, after: StoredCredential): Promise<boolean>
+  /** Removes every login that fits; resolves to those that were there. */
+  remove(fits: (credential: StoredCredential) => boolean): Promise<readonly StoredCredential[]>
+}
+
+export interface SaveReport {
+  /** Where an unreadable file was moved to before a new one was begun. */
+  readonly backup?: string
+}
