@@ -1,5 +1,6 @@
 export * from './approvals/index.js'
 export * from './elicitations/index.js'
+export * from './hooks/index.js'
 export * from './reviewer/index.js'
 export * from './sandbox/index.js'
 export type * from './types.js'

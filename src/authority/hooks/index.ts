@@ -1,0 +1,6 @@
+export type { HookSources } from './definitions.js'
+export { Hooks, type HooksOptions } from './hooks.js'
+export type { CommandPlace } from './run-command.js'
+export type { HookHost } from './run-hook.js'
+export { hookHash } from './trust.js'
+export type * from './types.js'
