@@ -53,6 +53,8 @@ export interface Cli {
   readonly entry: string | undefined
   /** Fires at Ctrl-C, SIGTERM and SIGHUP; a verb then ends what it started and rejects or returns. */
   readonly signal: AbortSignal
+  /** For a verb that stands for another program: signals reach the listener and not `signal`, until the result is called. */
+  readonly passSignalsOn: (listener: (signal: NodeJS.Signals) => void) => () => void
 }
 
 /** What `createCli` is made from: the process in life, streams of a test otherwise. */
@@ -64,6 +66,8 @@ export interface CliWorld {
   readonly cwd: string
   readonly entry?: string
   readonly signal: AbortSignal
+  /** Default: there are no signals. */
+  readonly passSignalsOn?: Cli['passSignalsOn']
 }
 
 /** The options that every verb has. */
@@ -105,6 +109,7 @@ export function createCli(world: CliWorld, options: GlobalOptions = {}): Cli {
     isPrivate: options.private ?? isOn(env.REEVE_NO_BROKER),
     entry: world.entry,
     signal: world.signal,
+    passSignalsOn: world.passSignalsOn ?? (() => () => {}),
   })
 }
 

@@ -7,9 +7,13 @@ export interface Interruption {
   exitCode(): number | undefined
   /** Stops the work for another reason than a signal. */
   stop(exitCode: number): void
+  /** From now on signals stop nothing here: the listener gets them, until what is returned is called. */
+  passOn(listener: (signal: NodeJS.Signals) => void): () => void
 }
 
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** Those that mean something to a program run on our terminal, beside the ones that stop it. */
+const OTHERS = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
 
 /**
  * Turns the first stopping signal into an abort, so that a verb can end its servers. A second one of the same sort as
@@ -24,12 +28,26 @@ export function watchInterruption(process: NodeJS.Process): Interruption {
     exitCode ??= code
     controller.abort()
   }
+  let listener: ((signal: NodeJS.Signals) => void) | undefined
   for (const name of STOPPING) {
     process.on(name, () => {
+      if (listener !== undefined) return listener(name)
       const code = 128 + constants.signals[name]
       if (exitCode !== undefined && name === 'SIGINT') process.exit(code)
       stop(code)
     })
   }
-  return { signal: controller.signal, exitCode: () => exitCode, stop }
+  return {
+    signal: controller.signal,
+    exitCode: () => exitCode,
+    stop,
+    passOn(next) {
+      listener = next
+      for (const name of OTHERS) process.on(name, next)
+      return () => {
+        listener = undefined
+        for (const name of OTHERS) process.off(name, next)
+      }
+    },
+  }
 }

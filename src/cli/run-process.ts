@@ -24,6 +24,7 @@ export async function runProcess(process: NodeJS.Process): Promise<never> {
     cwd: process.cwd(),
     ...(process.argv[1] !== undefined && { entry: process.argv[1] }),
     signal: interruption.signal,
+    passSignalsOn: interruption.passOn,
   })
   return endProcess(process, interruption.exitCode() ?? code)
 }

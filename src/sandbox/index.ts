@@ -1,1 +1,2 @@
+export * from './command/index.js'
 export * from './kit/index.js'

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { declareSandbox } from './sandbox.js'
 import type { VerbRunner } from './verb.js'
 
 export function declareServing(program: Command, verb: VerbRunner): void {
@@ -45,4 +46,5 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--ws-audience <text>', 'the audience that a signed token must name')
     .option('--ws-max-clock-skew-seconds <n>', 'how far clocks may differ (default: 30)')
     .action(verb(() => import('../verbs/executor.js')))
+  declareSandbox(program, verb)
 }

@@ -1,0 +1,2 @@
+export type { SandboxWorld } from './child.js'
+export { runSandboxed, type SandboxRequest } from './run-command.js'
