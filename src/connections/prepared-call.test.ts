@@ -11,6 +11,7 @@ import { stdioServer } from '../../test/fixtures/connections/servers.js'
 import { TransportClosedError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CapturedServer } from './captured.js'
+import type { ReadyClient } from './types.js'
 
 const CHANGED = 'notifications/tools/list_changed'
 
@@ -111,6 +112,16 @@ describe('a prepared call', () => {
     expect(await running).toEqual({ got: { name: 'a', arguments: { prepared: true } } })
     await settle()
     expect((await only(harness)).catalogRevision).toBe(2)
+  })
+
+  it('tells its preparation what the server said of itself', async () => {
+    const { harness } = await echoing(tool('a'))
+    const captured = await only(harness)
+    const prepare = async ({ serverInfo, capabilities }: ReadyClient) => ({ arguments: { serverInfo, capabilities } })
+    const { serverInfo, capabilities } = await harness.manager.ready(captured.key)
+    expect(await captured.prepareCall('a').run({}, { prepare })).toEqual({
+      got: { name: 'a', arguments: { serverInfo, capabilities } },
+    })
   })
 
   it('sends nothing when its preparation fails, and gives the catalog back', async () => {

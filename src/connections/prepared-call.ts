@@ -6,7 +6,7 @@ import type { Connection } from './connection.js'
 import { withoutMarks } from './eras/mirrored-tools.js'
 import type { Lease, WorkPlace } from './lease.js'
 import { sameDefinition } from './tool-catalog.js'
-import type { RequestOptions } from './types.js'
+import type { ReadyClient, RequestOptions } from './types.js'
 
 /** Milliseconds of a tool call where nothing else is said. */
 export const DEFAULT_TOOL_TIMEOUT = 300_000
@@ -34,10 +34,11 @@ export interface CallPayload {
 
 export interface CallRunOptions extends RequestOptions {
   /**
-   * Runs inside the catalog lease, before anything is sent and outside the timeout; what it returns is sent. Does not
-   * run when the tool has changed; runs again when the server went away before the call left.
+   * Runs inside the catalog lease, before anything is sent and outside the timeout; what it returns is sent. Gets the server
+   * as it introduced itself. Does not run when the tool has changed; runs again when the server went away before the call
+   * left.
    */
-  readonly prepare?: () => Promise<CallPayload>
+  readonly prepare?: (client: ReadyClient) => Promise<CallPayload>
 }
 
 type Matches = (current: JsonObject) => boolean
@@ -95,7 +96,8 @@ export class PreparedCall {
     if (lease.connection.state.state !== 'ready') await lease.ready(signal)
     let held = await this.#hold(lease.connection, matches, signal)
     try {
-      const params = this.#params(prepare === undefined ? payload : await prepare())
+      const prepared = await prepare?.(lease.client ?? (await lease.ready(signal)))
+      const params = this.#params(prepared ?? payload)
       const send = async ({ seat: { connection, route }, ...place }: WorkPlace) => {
         if (!held.isOf(connection)) held = await this.#hold(connection, matches, place.signal)
         return connection.call(route, params, { ...options, ...place })
