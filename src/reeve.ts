@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { type LauncherFindings, Launchers, LauncherTrials } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
-import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome } from './config/index.js'
+import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
 import { ConnectionPool, type HostVariables } from './connections/index.js'
 import {
   CapabilityFinder,
@@ -25,6 +26,7 @@ import {
 } from './threads/index.js'
 import { transportOpener } from './transports/index.js'
 
+export type { LauncherFault, LauncherFinding, LauncherFindings } from './authority/index.js'
 export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
 export type {
   CacheHint,
@@ -63,11 +65,16 @@ export interface ReeveOptions {
   readonly featureDefaults?: Readonly<Record<string, boolean>>
   /** Milliseconds that a server is kept up once no thread uses it any more, for the next one that shares. Default 0. */
   readonly idleMs?: number
+  /**
+   * Absolute path of a `reeve` command line, which servers of this machine may be told of as a launcher for sandboxed commands
+   * once it was tried out. Default: none is.
+   */
+  readonly commandLine?: string
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
   readonly host?: ReeveHost
 }
 
-export type ReeveHostOptions = Pick<ReeveOptions, 'home' | 'env' | 'idleMs'>
+export type ReeveHostOptions = Pick<ReeveOptions, 'home' | 'env' | 'idleMs' | 'commandLine'>
 
 /**
  * What runtimes of one process can have together: the state of one home, and processes and connections for one set of
@@ -81,6 +88,8 @@ export class ReeveHost implements AsyncDisposable {
   readonly #local: LocalEnvironment
   readonly #environments: EnvironmentTable
   readonly #pool: ConnectionPool
+  readonly #trials: LauncherTrials
+  readonly #commandLine: string | undefined
   readonly #warnings: (ReeveError | Error)[]
   #closed: Promise<void> | undefined
 
@@ -94,6 +103,8 @@ export class ReeveHost implements AsyncDisposable {
       http: createHttpClient({ env: this.env }),
       onwarning: (warning) => this.#warnings.push(warning),
     })
+    this.#trials = new LauncherTrials({ host: this.#local, variables: this.env })
+    this.#commandLine = options.commandLine
     this.#environments = new EnvironmentTable({ host: this.#local, env: this.env, cwd: this.home })
     const environments = new Map([['local', this.#local]])
     this.#pool = new ConnectionPool({
@@ -117,6 +128,16 @@ export class ReeveHost implements AsyncDisposable {
   /** For the runtimes: equal environments of theirs are one. */
   get environments(): EnvironmentTable {
     return this.#environments
+  }
+
+  /** For the runtimes: a file that was tried out is known to all of them. */
+  launchers(setting: string): Promise<Launchers> {
+    return Launchers.open({
+      setting,
+      home: userHome(this.env),
+      commandLine: this.#commandLine,
+      trials: this.#trials,
+    })
   }
 
   /** For the runtimes. */
@@ -209,6 +230,14 @@ export class Reeve implements AsyncDisposable {
     return this.#parts.host.warnings
   }
 
+  /**
+   * What there is for servers of this machine to run sandboxed commands through, and why not. Tries out what has not been:
+   * a second where there is a launcher, and bounded everywhere.
+   */
+  launchers(): Promise<LauncherFindings> {
+    return this.#config.launchers.findings()
+  }
+
   /** The servers that a new thread starts, disabled ones included. */
   get servers(): readonly EffectiveServer[] {
     return this.#config.servers
@@ -247,7 +276,7 @@ export class Reeve implements AsyncDisposable {
   /** Loads the configuration again and publishes it to every thread; what did not change keeps running. */
   async reload(): Promise<void> {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
-    const config = await configure(this.#parts)
+    const config = await configure(this.#parts, this.#config)
     // It may have been closed meanwhile.
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
     this.#config = config
@@ -317,9 +346,11 @@ interface Configured {
   /** Outside any thread. */
   readonly servers: readonly EffectiveServer[]
   readonly threads: ThreadConfiguration
+  readonly launchers: Launchers
 }
 
-async function configure({ host, cwd, options }: RuntimeParts): Promise<Configured> {
+/** @param before Launchers are looked for once, unless the setting is another. */
+async function configure({ host, cwd, options }: RuntimeParts, before?: Configured): Promise<Configured> {
   const { home, env } = host
   const loaded = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
   const isOn = (feature: string) =>
@@ -327,8 +358,10 @@ async function configure({ host, cwd, options }: RuntimeParts): Promise<Configur
   const multiEnvironment = isOn('multi_environment_mcp')
   const rootsInOneRequest = isOn('executor_capability_discovery')
   const installedPlugins = rootsInOneRequest && isOn('executor_capability_discovery_v2')
+  const isSame = before?.loaded.launcher === loaded.launcher
   return {
     loaded,
+    launchers: isSame ? before.launchers : await host.launchers(loaded.launcher),
     servers: effectiveServers(configuredCatalog(loaded, { multiEnvironment })),
     threads: {
       loaded,

@@ -25,7 +25,7 @@ describe('reeve doctor', () => {
   it('has nothing to say about a healthy home', async () => {
     await using home = await cliHome({ notes: echo() })
     const { code, stdout } = await home.reeve(['doctor'])
-    expect(stdout).toMatch(/^no problems; 1 server up, \d+ tools\n$/)
+    expect(stdout).toMatch(/^no problems; 1 server up, \d+ tools\nlauncher of sandboxed commands: .+\n$/)
     expect(code).toBe(0)
   })
 
@@ -50,6 +50,18 @@ describe('reeve doctor', () => {
     expect(told('startup_failed')).toHaveLength(1)
     expect(servers).toContainEqual(expect.objectContaining({ server: 'fine', status: 'connected' }))
     expect((await home.reeve(['doctor'])).stdout).toMatch(/^ +no licence found$/m)
+  })
+
+  it('tells what sandboxed commands are run through, and names a launcher that is none', async () => {
+    await using home = await cliHome({ notes: echo() })
+    const file = join(home.folder, 'config.toml')
+    const servers = readFileSync(file, 'utf8')
+    writeFileSync(file, `launcher = "none"\n${servers}`)
+    expect((await home.reeve(['doctor'])).stdout).toContain('launcher of sandboxed commands: none (switched off)\n')
+    writeFileSync(file, `launcher = ${JSON.stringify(process.execPath)}\n${servers}`)
+    const { code, told } = await examine(home)
+    expect(told('launcher_refused')).toMatchObject([{ severity: 'error', place: 'launcher' }])
+    expect(code).toBe(1)
   })
 
   it('names odd tools by server, tool and field', async () => {

@@ -1,8 +1,10 @@
+import type { LauncherFindings } from '../../reeve.js'
 import type { Cli } from '../cli.js'
 import { oneLine, printable } from '../printable.js'
 import { keyMembers } from '../showing/server-names.js'
 import { count } from '../showing/units.js'
 import type { Finding } from './finding.js'
+import { launcherLine } from './launcher-findings.js'
 import type { ExaminedServer } from './server-findings.js'
 
 export interface Report {
@@ -10,6 +12,8 @@ export interface Report {
   readonly servers: readonly ExaminedServer[]
   /** Whether servers were started. */
   readonly started: boolean
+  /** Absent when nothing was started. */
+  readonly launchers?: LauncherFindings
 }
 
 export function showReport(cli: Cli, report: Report): void {
@@ -17,7 +21,7 @@ export function showReport(cli: Cli, report: Report): void {
   else showText(cli, report)
 }
 
-function toJson({ findings, servers, started }: Report): Record<string, unknown> {
+function toJson({ findings, servers, started, launchers }: Report): Record<string, unknown> {
   return {
     ok: findings.every(({ severity }) => severity !== 'error'),
     started,
@@ -31,10 +35,11 @@ function toJson({ findings, servers, started }: Report): Record<string, unknown>
       start_ms: startMs ?? null,
       tools: tools ?? null,
     })),
+    launchers: launchers ?? null,
   }
 }
 
-function showText(cli: Cli, { findings, servers, started }: Report): void {
+function showText(cli: Cli, { findings, servers, started, launchers }: Report): void {
   const errors = findings.filter(({ severity }) => severity === 'error')
   const warnings = findings.filter(({ severity }) => severity === 'warning')
   for (const finding of [...errors, ...warnings]) showFinding(cli, finding)
@@ -44,6 +49,7 @@ function showText(cli: Cli, { findings, servers, started }: Report): void {
   const summary =
     findings.length === 0 ? 'no problems' : `${count(errors.length, 'error')}, ${count(warnings.length, 'warning')}`
   cli.out.line(`${summary}; ${up}`)
+  if (launchers !== undefined) cli.out.line(`launcher of sandboxed commands: ${oneLine(launcherLine(launchers))}`)
 }
 
 function showFinding(cli: Cli, { severity, place, message, mend }: Finding): void {

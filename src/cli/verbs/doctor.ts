@@ -1,11 +1,13 @@
 import { type LoadedConfig, loadConfig } from '../../config/index.js'
 import { GATEWAY_FEATURES } from '../../gateway/index.js'
 import { keyText, serverKey } from '../../identity/index.js'
+import type { LauncherFindings } from '../../reeve.js'
 import type { Cli } from '../cli.js'
 import { configurationFindings } from '../doctor/configuration-findings.js'
 import { connectionFindings, environmentFindings } from '../doctor/environment-findings.js'
 import type { Finding } from '../doctor/finding.js'
 import { homeFindings } from '../doctor/home-findings.js'
+import { launcherFindings } from '../doctor/launcher-findings.js'
 import { orphanFindings } from '../doctor/orphan-findings.js'
 import { programFindings } from '../doctor/program-findings.js'
 import { type ExaminedServer, examineServers } from '../doctor/server-findings.js'
@@ -31,6 +33,7 @@ export async function run(cli: Cli, name: string | undefined, options: DoctorOpt
     findings: withoutEchoes(concerned, examined.servers),
     servers: examined.servers,
     started: options.start,
+    ...('launchers' in examined && { launchers: examined.launchers }),
   })
   return concerned.some(({ severity }) => severity === 'error') ? 1 : 0
 }
@@ -51,12 +54,18 @@ async function withoutStarting(cli: Cli, config: LoadedConfig): Promise<Finding[
   return [...configurationFindings(config), ...home, ...programs, ...environments]
 }
 
+interface Examined {
+  readonly servers: readonly ExaminedServer[]
+  readonly findings: readonly Finding[]
+  readonly launchers: LauncherFindings
+}
+
 async function byStarting(
   cli: Cli,
   config: LoadedConfig,
   name: string | undefined,
   options: EnvironmentOption,
-): Promise<{ servers: readonly ExaminedServer[]; findings: readonly Finding[] }> {
+): Promise<Examined> {
   const orphans = await orphanFindings(cli.home)
   const { Reeve } = await import('../../reeve.js')
   const { home, configFiles, cwd, env } = cli
@@ -70,10 +79,15 @@ async function byStarting(
     enforceRequired: false,
   })
   const connecting = connectionFindings(cli, config, environmentsOf(config, name))
-  const [environments] = await Promise.all([connecting, thread.step({ wait: 'all', signal: cli.signal })])
+  const [environments, launchers] = await Promise.all([
+    connecting,
+    reeve.launchers(),
+    thread.step({ wait: 'all', signal: cli.signal }),
+  ])
   const servers = await examineServers(thread, watch, config.servers, cli.signal)
   cli.err.clear()
-  return { servers, findings: [...orphans, ...environments, ...watch.findings()] }
+  const findings = [...orphans, ...environments, ...launcherFindings(launchers), ...watch.findings()]
+  return { servers, findings, launchers }
 }
 
 /** All of them, or that of the one server: what it has from elsewhere is told by its own startup. */

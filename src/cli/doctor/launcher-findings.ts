@@ -1,0 +1,35 @@
+import type { LauncherFinding, LauncherFindings } from '../../reeve.js'
+import type { Finding } from './finding.js'
+
+/** The configuration names a program that sandboxed commands can't be run through. One that just is there is nobody's fault. */
+export function launcherFindings({ codex }: LauncherFindings): Finding[] {
+  if (codex.is !== 'refused' || codex.source !== 'configuration') return []
+  return [
+    {
+      severity: 'error',
+      code: 'launcher_refused',
+      place: 'launcher',
+      message: `${codex.named} is no launcher for sandboxed commands: ${codex.reason}`,
+      mend: 'name a Codex CLI that can sandbox here, or "none"',
+    },
+  ]
+}
+
+/** One line on what servers are told to run sandboxed commands through. */
+export function launcherLine({ codex, reeve }: LauncherFindings): string {
+  const paths = [codex, reeve].flatMap((one) => (one?.is === 'ready' ? [one.path] : []))
+  return paths.length > 0 ? paths.join(', ') : `none (${reasonOf(codex)})`
+}
+
+function reasonOf(codex: LauncherFinding): string {
+  switch (codex.is) {
+    case 'off':
+      return 'switched off'
+    case 'absent':
+      return `no Codex CLI in ${codex.looked.join(', ')}`
+    case 'refused':
+      return `${codex.named}: ${codex.reason}`
+    case 'ready':
+      return ''
+  }
+}
