@@ -18,8 +18,16 @@ export interface OpenedRuntime extends AsyncDisposable {
 /** Opens the runtime as the command line says, and tells what is wrong with configuration and state. */
 export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> = {}): Promise<OpenedRuntime> {
   const { Reeve } = await import('../reeve.js')
-  const { home, configFiles, cwd, env } = cli
-  const reeve = await Reeve.open({ home, configFiles, cwd, env, featureDefaults: GATEWAY_FEATURES, ...options })
+  const { home, configFiles, cwd, env, entry } = cli
+  const reeve = await Reeve.open({
+    home,
+    configFiles,
+    cwd,
+    env,
+    featureDefaults: GATEWAY_FEATURES,
+    ...(entry !== undefined && { commandLine: entry }),
+    ...options,
+  })
   tellProblems(cli, reeve.problems)
   for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
   return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }

@@ -25,12 +25,18 @@ export async function runBroker(cli: Cli, options: RunBrokerOptions): Promise<nu
 }
 
 async function openBroker(cli: Cli, options: RunBrokerOptions): Promise<Broker | undefined> {
-  const { home, logLevel, env } = cli
+  const { home, logLevel, env, entry } = cli
   try {
     const idleMs = options.idleMs ?? (await loadConfig({ home, cwd: home, env })).broker.idleMs
     // The file is where a broker is looked for that nobody watches, so it tells more than a terminal would be told.
     const log = await openLogFile(brokerPlace(home).log, logLevel === 'warn' ? 'info' : logLevel)
-    return await Broker.open({ home, version: packageVersion(), log, ...(idleMs !== undefined && { idleMs }) })
+    return await Broker.open({
+      home,
+      version: packageVersion(),
+      log,
+      ...(idleMs !== undefined && { idleMs }),
+      ...(entry !== undefined && { commandLine: entry }),
+    })
   } catch (error) {
     tellStarter(env, { fault: error instanceof Error ? error.message : String(error) })
     throw error

@@ -19,8 +19,14 @@ export interface HostedRuntime extends OpenedRuntime {
 export async function openHostedRuntime(cli: Cli, log: Log): Promise<HostedRuntime | undefined> {
   if (!usesBroker(cli)) return undefined
   const { Broker } = await import('./endpoints.js')
-  const { home, cwd, configFiles, env } = cli
-  const broker = await Broker.open({ home, version: packageVersion(), log, hosted: true })
+  const { home, cwd, configFiles, env, entry } = cli
+  const broker = await Broker.open({
+    home,
+    version: packageVersion(),
+    log,
+    hosted: true,
+    ...(entry !== undefined && { commandLine: entry }),
+  })
   if (broker === undefined) return undefined
   const stopping = new AbortController()
   try {

@@ -68,11 +68,18 @@ async function byStarting(
 ): Promise<Examined> {
   const orphans = await orphanFindings(cli.home)
   const { Reeve } = await import('../../reeve.js')
-  const { home, configFiles, cwd, env } = cli
+  const { home, configFiles, cwd, env, entry } = cli
   const selector = optionalSelector(name, options)
   const watch = new StartupWatch()
   cli.err.progress('starting the servers')
-  await using reeve = await Reeve.open({ home, configFiles, cwd, env, featureDefaults: GATEWAY_FEATURES })
+  await using reeve = await Reeve.open({
+    home,
+    configFiles,
+    cwd,
+    env,
+    featureDefaults: GATEWAY_FEATURES,
+    ...(entry !== undefined && { commandLine: entry }),
+  })
   await using thread = await reeve.startThread({
     ...(selector !== undefined && { only: [selector] }),
     onEvent: watch.onEvent,

@@ -39,6 +39,8 @@ export interface BrokerOptions {
   readonly handoverMs?: number
   /** Milliseconds for a client's handshake. Default 5000. */
   readonly handshakeMs?: number
+  /** Reeve's own command line, which servers may be told of as a launcher; absolute. */
+  readonly commandLine?: string
 }
 
 /** The process that hosts a broker, as a client of it. */
@@ -95,10 +97,11 @@ export class Broker {
     this.#place = place
     this.#key = key
     this.#sole = sole
-    const { home, log } = options
+    const { home, log, commandLine } = options
     this.#workspaces = new Workspaces({
       home,
       keptMs: this.#idleMs,
+      ...(commandLine !== undefined && { commandLine }),
       ready: reapAndTell(home, log),
       onWarning: (warning) => log.warn({}, warning.message),
     })

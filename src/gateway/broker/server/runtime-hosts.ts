@@ -13,6 +13,8 @@ export interface RuntimeHostsOptions {
   readonly home: string
   /** Milliseconds that a server is kept up for the next client. */
   readonly idleMs: number
+  /** Reeve's own command line, which servers may be told of as a launcher; absolute. */
+  readonly commandLine?: string
 }
 
 /** The processes and connections of a broker: one set for all clients with the same values of variables. */

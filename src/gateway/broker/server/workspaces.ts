@@ -31,6 +31,8 @@ export interface WorkspacesOptions {
   readonly home: string
   /** Milliseconds that a server, and a workspace, without clients is kept for the next one. */
   readonly keptMs: number
+  /** Reeve's own command line, which servers may be told of as a launcher; absolute. */
+  readonly commandLine?: string
   /** Nothing is started before. Never rejects. */
   readonly ready: Promise<void>
   readonly onWarning: (warning: Error) => void
@@ -70,7 +72,8 @@ export class Workspaces {
 
   constructor(options: WorkspacesOptions) {
     this.#options = options
-    this.#hosts = new RuntimeHosts({ home: options.home, idleMs: options.keptMs })
+    const { home, keptMs: idleMs, commandLine } = options
+    this.#hosts = new RuntimeHosts({ home, idleMs, ...(commandLine !== undefined && { commandLine }) })
   }
 
   /** The workspace of a client, its configuration as it stands on disk now. */
