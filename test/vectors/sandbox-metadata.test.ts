@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { executionCwd, type SandboxHost, sandboxMeta } from '../../src/authority/index.js'
+import { presetProfile } from '../../src/permissions/index.js'
 import { callMeta } from '../../src/threads/meta.js'
 import { vectorCases } from './cases.js'
 
@@ -14,6 +15,7 @@ const CALL = { executionEnvironment: 'local', profile: { type: 'disabled' }, cwd
 const ASKING = { experimental: { 'codex/sandbox-state': {} } }
 const STATE_KEYS = ['codex/sandbox-state', 'codex/sandbox-state-meta'] as const
 
+const PRESETS = ['read-only', 'workspace-write', 'danger-full-access'] as const
 const Json = z.record(z.string(), z.json())
 const Placed = z.looseObject({ transport: z.enum(['stdio', 'streamable_http']), executionEnvironment: z.string() })
 
@@ -72,10 +74,15 @@ describe('launcher', () => {
 describe('state', () => {
   for (const one of of('state')) {
     it(one.name, () => {
-      const { ownerCwd, helper } = z.looseObject({ ownerCwd: z.string(), helper: z.string() }).parse(one.input)
+      const { permissionMode, ownerCwd, helper } = z
+        .looseObject({ permissionMode: z.string(), ownerCwd: z.string(), helper: z.string() })
+        .parse(one.input)
       const { state } = z.looseObject({ state: Json }).parse(one.expected)
-      // The profile is the environment's own object; what presets are made of is tried with them.
-      const profile = Json.parse(state.permissionProfile)
+      const preset = PRESETS.find((name) => name === permissionMode)
+      // A profile of the user's own is the environment's object.
+      const profile = Json.parse(
+        preset === undefined ? state.permissionProfile : presetProfile(preset, { cwd: ownerCwd }),
+      )
       const host = { ...HOST, linuxSandboxExecutable: helper }
       const call = { ...CALL, profile, cwd: ownerCwd }
       const meta = sandboxMeta(call, { capabilities: ASKING, transport: 'stdio' }, host)
