@@ -1,28 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
-  type ApprovalCall,
   Approver,
   contextEnvironment,
-  type DurableApprovals,
   fallbackPromptParams,
   hintsOf,
   needsApproval,
   type PromptFacts,
   plannedAction,
   promptParams,
-  type RememberedApproval,
   reviewSchema,
-  subjectText,
 } from '../../src/authority/index.js'
 import { approvalModeOf, underPluginOverlay } from '../../src/catalog/index.js'
-import type { ApprovalMode } from '../../src/config/index.js'
 import { serverKey } from '../../src/identity/index.js'
-import type { ApprovalPolicy } from '../../src/permissions/index.js'
-import { presetProfile } from '../../src/permissions/index.js'
 import type { JsonObject } from '../../src/protocol/index.js'
+import { approvalCall, KeptApprovals } from '../fixtures/authority/approval-call.js'
 import { stdioConfig } from '../fixtures/server-config.js'
 import { oursOf, type VectorCase, vectorCases } from './cases.js'
+import { expectInOrder } from './in-order.js'
 
 const FILE = 'approvals.json'
 const CASES = vectorCases(FILE)
@@ -53,11 +48,11 @@ const KINDS: Readonly<Record<string, (input: VectorCase['input'], compatibility:
   },
   memory: async (input, compatibility) => {
     const { steps } = z.looseObject({ steps: z.array(Step) }).parse(input)
-    return { asked: await askedOf(steps, new Approver({ durable: new Kept(), compatibility })) }
+    return { asked: await askedOf(steps, new Approver({ durable: new KeptApprovals(), compatibility })) }
   },
   memoryThreads: async (input, compatibility) => {
     const { threads } = z.looseObject({ threads: z.array(z.array(Step)) }).parse(input)
-    const durable = new Kept()
+    const durable = new KeptApprovals()
     const asked: boolean[][] = []
     for (const steps of threads) asked.push(await askedOf(steps, new Approver({ durable, compatibility })))
     return { asked, written: [] }
@@ -91,7 +86,7 @@ const KINDS: Readonly<Record<string, (input: VectorCase['input'], compatibility:
     const { answer, approvalPolicy = 'on-request' } = z
       .looseObject({ answer: z.json(), approvalPolicy: Policy.optional() })
       .parse(input)
-    const decision = await new Approver().decide(callOf({ policy: approvalPolicy, callId: 'call_3' }), {
+    const decision = await new Approver().decide(approvalCall({ policy: approvalPolicy, callId: 'call_3' }), {
       user: async () => answer,
     })
     return { outcome: decision.outcome, ...(decision.outcome !== 'run' && { text: decision.text }) }
@@ -146,12 +141,12 @@ describe('approvals', () => {
     const ours = oursOf(FILE, one)
     const answer = (compatibility: boolean) => KINDS[one.input.kind]?.(one.input, compatibility)
     it(ours === undefined ? one.name : `${one.name}, ours`, async () => {
-      matches(await answer(false), ours ?? one.expected)
+      expectInOrder(await answer(false), ours ?? one.expected)
     })
     // Where the mode keeps the reference's answer; contradictory hints and configuration files stay as they are.
     if (ours !== undefined && one.input.kind !== 'annotations' && one.input.kind !== 'memoryThreads')
       it(`${one.name}, in compatibility mode`, async () => {
-        matches(await answer(true), one.expected)
+        expectInOrder(await answer(true), one.expected)
       })
   }
 
@@ -220,9 +215,9 @@ async function decided(
   compatibility: boolean,
 ): Promise<object> {
   const prompts: PromptFacts[] = []
-  const approver = new Approver({ durable: new Kept(), compatibility })
+  const approver = new Approver({ durable: new KeptApprovals(), compatibility })
   const decision = await approver.decide(
-    callOf({
+    approvalCall({
       mode,
       definition: { name: 'tool', ...(annotations && { annotations }) },
       policy: approvalPolicy,
@@ -267,7 +262,7 @@ async function askedOf(steps: readonly z.infer<typeof Step>[], approver: Approve
   const asked: boolean[] = []
   for (const { serverName, environmentId, pluginId, tool, mode, answer } of steps) {
     let wasAsked = false
-    const call = callOf({ name: serverName, environment: environmentId, pluginId, tool, mode })
+    const call = approvalCall({ name: serverName, environment: environmentId, pluginId, tool, mode })
     const decision = await approver.decide(call, {
       user: async ({ callId }) => {
         wasAsked = true
@@ -298,7 +293,7 @@ async function promptOf(input: VectorCase['input'], compatibility: boolean): Pro
     })
     .parse(input)
   const prompts: PromptFacts[] = []
-  const call = callOf({
+  const call = approvalCall({
     name: one.serverName,
     environment: one.environmentId,
     tool: one.tool,
@@ -313,7 +308,7 @@ async function promptOf(input: VectorCase['input'], compatibility: boolean): Pro
       ...(one.annotations && { annotations: one.annotations }),
     },
   })
-  await new Approver({ durable: new Kept(), compatibility }).decide(call, {
+  await new Approver({ durable: new KeptApprovals(), compatibility }).decide(call, {
     user: async (prompt) => {
       prompts.push(prompt)
       return { action: 'cancel' }
@@ -338,7 +333,7 @@ async function reviewed(input: VectorCase['input'], compatibility: boolean): Pro
   const report = (method: string, params: JsonObject) => notifications.push({ method, params })
   let userAsked = false
   const decision = await new Approver({ compatibility, review: { report } }).decide(
-    { ...callOf({ name: serverName, environment: environmentId, tool, callId }), reviewer: 'auto_review' },
+    { ...approvalCall({ name: serverName, environment: environmentId, tool, callId }), reviewer: 'auto_review' },
     {
       reviewer: { review: async () => verdict },
       user: async () => {
@@ -364,80 +359,4 @@ function contextOf(input: VectorCase['input']): object {
     .parse(input)
   const environment = contextEnvironment(serverKey('notes', server.environmentId), selectedEnvironments[0] ?? null)
   return { contextEnvironment: environment, deniedReads: environment === null ? [] : deniedReads[environment] }
-}
-
-interface CallParts {
-  readonly name?: string
-  readonly environment?: string | null
-  readonly pluginId?: string | null
-  readonly tool?: string
-  readonly mode?: ApprovalMode
-  readonly policy?: ApprovalPolicy
-  readonly profile?: z.infer<typeof Profile>
-  readonly definition?: JsonObject
-  readonly args?: JsonObject
-  readonly callId?: string
-  readonly multiEnvironment?: boolean
-}
-
-function callOf(parts: CallParts): ApprovalCall {
-  const { name = 'notes', environment = null, tool = 'tool', profile = 'workspace-write' } = parts
-  const permissions = presetProfile(profile, { cwd: '/workspace' })
-  return {
-    authority: {
-      key: serverKey(name, environment),
-      executionEnvironment: environment ?? 'local',
-      profile: {},
-      permissions,
-      policy: parts.policy ?? 'on-request',
-      catalogRevision: '1',
-      threadId: 'thread',
-      turnId: 'turn',
-      callId: parts.callId ?? 'call_1',
-    },
-    tool,
-    definition: parts.definition ?? { name: tool },
-    ...(parts.args && { arguments: parts.args }),
-    mode: parts.mode ?? 'auto',
-    endpoint: { transport: { type: 'stdio', command: name, args: [], env: {}, envVars: [] }, environmentId: 'local' },
-    pluginId: parts.pluginId ?? null,
-    primaryEnvironment: 'local',
-    multiEnvironment: parts.multiEnvironment ?? true,
-  }
-}
-
-class Kept implements DurableApprovals {
-  readonly #kept = new Map<string, RememberedApproval>()
-  get = (subject: RememberedApproval['subject']) => this.#kept.get(subjectText(subject))
-  put = (approval: RememberedApproval) => void this.#kept.set(subjectText(approval.subject), approval)
-  list = () => [...this.#kept.values()]
-  revoke = (subject: RememberedApproval['subject']) => this.#kept.delete(subjectText(subject))
-}
-
-/** Deeply, with the order of members; placeholders match anything, and texts for a model their beginning. */
-function matches(actual: unknown, wanted: unknown): void {
-  expect(shapeOf(actual, wanted)).toBe(JSON.stringify(wanted))
-}
-
-function shapeOf(actual: unknown, wanted: unknown): string {
-  return JSON.stringify(filled(actual, wanted))
-}
-
-/** The actual value, with the wanted one wherever that stands for others and this one is among them. */
-function filled(actual: unknown, wanted: unknown): unknown {
-  if (typeof wanted === 'string' && /^<[\w-]+>$/.test(wanted) && typeof actual === 'string') return wanted
-  if (wanted === 1_700_000_000_000 && typeof actual === 'number') return wanted
-  if (Array.isArray(actual) && Array.isArray(wanted)) return actual.map((item, index) => filled(item, wanted[index]))
-  if (!isRecord(actual) || !isRecord(wanted)) return actual
-  return Object.fromEntries(
-    Object.entries(actual).map(([name, value]) => {
-      const other = wanted[name]
-      const begins = name === 'textStartsWith' && String(value).startsWith(String(other))
-      return [name, begins ? other : filled(value, other)]
-    }),
-  )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

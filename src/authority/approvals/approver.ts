@@ -124,21 +124,24 @@ export class Approver {
   }
 
   /**
-   * Keeps what a decision allows beyond its call: on disk first, when it is for good. What can't be kept there is kept for
-   * the session, and the reason given back.
+   * Keeps what a decision allows beyond its call. What is for good is on disk when this returns, and there alone, so that
+   * it ends for all when it is revoked; what can't be kept there is kept for the session, and the reason given back.
    */
   remember({ grant }: ApprovalDecision): Remembered {
     if (grant === null) return { remembered: null }
     const { subject, binding, persist } = grant
-    this.#session.add(subject, binding)
     const { durable, now = Date.now } = this.#options
-    if (persist === 'session' || durable === undefined) return { remembered: 'session' }
     try {
-      durable.put({ subject, binding, origin: 'answer', givenAt: now() })
-      return { remembered: 'always' }
+      if (persist === 'always' && durable !== undefined) {
+        durable.put({ subject, binding, origin: 'answer', givenAt: now() })
+        return { remembered: 'always' }
+      }
     } catch (problem) {
+      this.#session.add(subject, binding)
       return { remembered: 'session', problem }
     }
+    this.#session.add(subject, binding)
+    return { remembered: 'session' }
   }
 
   #factsOf(call: ApprovalCall): CallFacts {

@@ -12,7 +12,7 @@ export function digestOf(root: unknown): string {
   const pending: Pending[] = [{ value: root }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if ('text' in next) hash.update(next.text)
-    else pending.push(...partsOf(next.value).reverse())
+    else for (const part of partsOf(next.value).reverse()) pending.push(part)
   }
   return hash.digest('hex')
 }
