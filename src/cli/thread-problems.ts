@@ -12,6 +12,7 @@ const LACKS: ReadonlySet<ThreadProblem['code']> = new Set<ThreadProblem['code']>
   'environment_unavailable',
   'discovery_failed',
   'root_unreadable',
+  'sandbox_unavailable',
   'not_a_plugin',
   'broken_manifest',
   'invalid_plugin_server',

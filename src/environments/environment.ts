@@ -15,6 +15,11 @@ export interface Environment {
   spawn(request: SpawnRequest): Promise<EnvironmentProcess>
   readonly http: HttpClient
   readonly files: EnvironmentFiles
+  /**
+   * Of executors alone: the same files as a sandbox lets them be seen, in the wire shape of the protocol (reference:
+   * executor-protocol, 8.1). What the executor can't enforce it refuses, with `RpcError`.
+   */
+  filesUnder?(sandbox: object): EnvironmentFiles
   readonly state: EnvironmentState
   /** Tells every later state. Returns what ends that. */
   onstate(listener: (state: EnvironmentState) => void): () => void

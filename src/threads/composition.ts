@@ -114,7 +114,8 @@ function authorityIn(environment: string, { configuration, places, known }: Comp
   return open ? { kind: 'unrestricted' } : { kind: 'selected_plugins_only' }
 }
 
-function profilesOf(places: readonly SelectedPlace[]) {
+/** Whose profile governs which environment: its own, else the runtime's, which is the host's. */
+export function profilesOf(places: readonly SelectedPlace[]) {
   const local = places.find(({ id }) => id === LOCAL_ENVIRONMENT)
   const runtime: Profile = local?.permissions ?? null
   return {

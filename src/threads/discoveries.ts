@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   CapabilityRequest,
   CapabilitySource,
@@ -8,6 +9,7 @@ import type {
 } from '../environments/index.js'
 import { CancelledError } from '../errors.js'
 import { LOCAL_ENVIRONMENT } from '../identity/index.js'
+import { profilesOf } from './composition.js'
 import type { SelectedPlace } from './selection.js'
 
 /** What is looked for in every selected environment. */
@@ -100,11 +102,12 @@ export class Discoveries {
     this.#looks = new Map()
   }
 
-  #lookAt({ id, cwd }: SelectedPlace, before: Look | undefined): Look {
+  #lookAt({ id, cwd, workspaceRoots }: SelectedPlace, before: Look | undefined): Look {
     const placed = this.#options.environments.get(id)
-    const isSame = before !== undefined && before.place?.environment === placed?.environment
-    if (isSame && before.place?.cwd === (placed && cwd)) return before
-    const place = placed && Object.freeze({ ...placed, cwd })
+    const permissions = profilesOf(this.#places).ofEnvironment(id)
+    const place = placed && Object.freeze({ ...placed, cwd, workspaceRoots, ...(permissions && { permissions }) })
+    const isSame = before !== undefined && before.place?.environment === place?.environment
+    if (isSame && isGovernedAlike(before.place, place)) return before
     return { id, place, found: isSame ? before.found : undefined, running: undefined, isFirst: true }
   }
 
@@ -148,6 +151,12 @@ export class Discoveries {
     look.isFirst = false
     if (before !== found) this.#options.onFound()
   }
+}
+
+/** Whether what may be seen there is the same. */
+function isGovernedAlike(one: DiscoveryPlace | undefined, other: DiscoveryPlace | undefined): boolean {
+  const sightOf = (place: DiscoveryPlace | undefined) => [place?.cwd, place?.workspaceRoots, place?.permissions]
+  return isDeepStrictEqual(sightOf(one), sightOf(other))
 }
 
 /** What is well otherwise is not read again before a reload; these may be well the next time. */

@@ -14,6 +14,7 @@ import {
 } from '../../src/environments/index.js'
 import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/executor/index.js'
 import { environmentId } from '../../src/identity/index.js'
+import type { JsonObject } from '../../src/protocol/index.js'
 import { clientHome } from './client-home.js'
 import { type ExecServer, execServer } from './exec-server.js'
 import { speakJsonLines } from './json-lines.js'
@@ -346,4 +347,28 @@ executor_capability_discovery = ${inOneRequest}
       ])
     },
   )
+})
+
+describe('the real executor under a profile that restricts files', () => {
+  const find = async (...entries: readonly JsonObject[]) => {
+    const permissions: JsonObject = {
+      type: 'managed',
+      file_system: { type: 'restricted', entries: [...entries] },
+      network: 'restricted',
+    }
+    const roots = [{ id: 'r', environment: 'box', path: join(home, 'roots', 'usual') }]
+    const places = [{ environment: theirs, cwd: home, workspaceRoots: [home], permissions }]
+    const [found] = await new CapabilityFinder().find({ places, roots })
+    return { servers: found?.plugins.flatMap(({ servers }) => [...servers.keys()]), problems: found?.problems }
+  }
+  const everything: JsonObject = { path: { type: 'special', value: { kind: 'root' } }, access: 'read' }
+
+  it('looks for plugins in a sandbox', async () => {
+    expect(await find(everything)).toEqual({ servers: ['notes'], problems: [] })
+  })
+
+  it('shows none of what the profile denies', async () => {
+    const denied: JsonObject = { path: { type: 'path', path: join(home, 'roots') }, access: 'deny' }
+    expect(await find(everything, denied)).toMatchObject({ servers: [], problems: [{ code: 'root_unreadable' }] })
+  })
 })

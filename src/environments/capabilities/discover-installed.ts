@@ -4,6 +4,7 @@ import type { Environment } from '../environment.js'
 import { type InstalledPlugin, installedOf } from './answers.js'
 import { discoverRoot, type RootDiscovery } from './discover-root.js'
 import { inParallel } from './in-parallel.js'
+import type { Sight } from './sight.js'
 import type { DiscoveryProblem } from './types.js'
 import { workingFolder } from './working-folder.js'
 
@@ -16,6 +17,7 @@ export interface InstalledDiscovery {
 export interface DiscoverInstalledOptions {
   /** Whether the host's configuration enables a plugin; the executor's own does not count. */
   readonly isEnabled: (id: string) => boolean
+  readonly sight?: Sight
   readonly signal?: AbortSignal
 }
 
@@ -28,18 +30,21 @@ const NOTHING: InstalledDiscovery = Object.freeze({ plugins: [], problems: [] })
 export async function discoverInstalled(
   environment: Environment,
   cwd: string | undefined,
-  { isEnabled, signal }: DiscoverInstalledOptions,
+  { isEnabled, sight = { is: 'open' }, signal }: DiscoverInstalledOptions,
 ): Promise<InstalledDiscovery> {
   if (environment.ask === undefined) return NOTHING
   const [{ capabilities }, style] = await Promise.all([environment.info(), environment.pathStyle()])
   if (capabilities?.capabilityDiscoveryV2 !== true) return NOTHING
+  if (sight.is === 'closed')
+    return { plugins: [], problems: [problem('sandbox_unavailable', environment, sight.reason)] }
   try {
-    const params = { cwd: await workingFolder(environment, cwd), sandbox: null }
+    const sandbox = sight.is === 'sandboxed' ? sight.sandbox : null
+    const params = { cwd: await workingFolder(environment, cwd), sandbox }
     const answer = await environment.ask(EXEC_METHODS.discoverV2, params, { ...(signal && { signal }) })
     const { plugins, warnings } = installedOf(answer, style)
     const enabled = plugins.filter(({ id }) => isEnabled(id))
     return {
-      plugins: await inParallel(enabled, (plugin) => readInstalled(environment, plugin, signal)),
+      plugins: await inParallel(enabled, (plugin) => readInstalled(environment, plugin, sight, signal)),
       problems: warnings.map((message) => problem('plugin_warning', environment, message)),
     }
   } catch (error) {
@@ -51,10 +56,15 @@ export async function discoverInstalled(
 async function readInstalled(
   environment: Environment,
   { id, root, displayName, files }: InstalledPlugin,
+  sight: Sight,
   signal: AbortSignal | undefined,
 ): Promise<RootDiscovery> {
   const place = { id, environment: environment.id, path: root }
-  const found = await discoverRoot(environment, place, { prefetched: files, ...(signal && { signal }) })
+  const found = await discoverRoot(environment, place, {
+    prefetched: files,
+    ...(sight.is === 'sandboxed' && { files: sight.files }),
+    ...(signal && { signal }),
+  })
   if (displayName === undefined || found.plugin === undefined) return found
   return Object.freeze({ ...found, plugin: Object.freeze({ ...found.plugin, displayName }) })
 }

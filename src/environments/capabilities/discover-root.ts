@@ -5,7 +5,7 @@ import {
   ProtocolViolationError,
   RpcError,
 } from '../../errors.js'
-import type { Environment } from '../environment.js'
+import type { Environment, EnvironmentFiles } from '../environment.js'
 import { PluginFolder, type PluginProblem, type PluginReading } from './plugin-folder.js'
 import { readAgentPlugin } from './read-agent-plugin.js'
 import { type PrefetchedFiles, readClientPlugin } from './read-client-plugin.js'
@@ -21,6 +21,8 @@ export interface DiscoverRootOptions {
   readonly signal?: AbortSignal
   /** What the executor already told of its files. */
   readonly prefetched?: PrefetchedFiles
+  /** Read these, where not everybody may read everything. */
+  readonly files?: EnvironmentFiles
 }
 
 /**
@@ -31,9 +33,9 @@ export interface DiscoverRootOptions {
 export async function discoverRoot(
   environment: Environment,
   root: CapabilityRoot,
-  { signal, prefetched }: DiscoverRootOptions = {},
+  { signal, prefetched, files = environment.files }: DiscoverRootOptions = {},
 ): Promise<RootDiscovery> {
-  const folder = new PluginFolder(environment, root, signal)
+  const folder = new PluginFolder(environment, root, { files, signal })
   try {
     if (prefetched === undefined) await folder.refuseOtherThanFolder()
     const reading = (await readClientPlugin(folder, prefetched)) ?? (await readAgentPlugin(folder))

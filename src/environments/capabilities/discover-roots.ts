@@ -4,11 +4,14 @@ import type { Environment } from '../environment.js'
 import { type RootAnswer, rootAnswersOf } from './answers.js'
 import { discoverRoot, type RootDiscovery, unreadableRoot } from './discover-root.js'
 import { inParallel } from './in-parallel.js'
+import type { Sight } from './sight.js'
 import type { CapabilityRoot, DiscoveryProblem } from './types.js'
 
 export interface DiscoverRootsOptions {
   /** Ask the executor for all of them at once, where it can. */
   readonly inOneRequest?: boolean
+  /** As whom files are looked at; by default as one who may read all. In a sandbox the executor is always asked. */
+  readonly sight?: Sight
   readonly signal?: AbortSignal
   /** Told of each root as soon as it is read: another may hang. */
   readonly onread: (root: CapabilityRoot, found: RootDiscovery) => void
@@ -23,20 +26,29 @@ export interface DiscoverRootsOptions {
 export async function discoverRoots(
   environment: Environment,
   roots: readonly CapabilityRoot[],
-  { inOneRequest = false, signal, onread, onproblem }: DiscoverRootsOptions,
+  { inOneRequest = false, sight = { is: 'open' }, signal, onread, onproblem }: DiscoverRootsOptions,
 ): Promise<void> {
+  if (sight.is === 'closed') {
+    onproblem(Object.freeze({ code: 'sandbox_unavailable', environment: environment.id, message: sight.reason }))
+    return
+  }
   // One that can't be reached is found out once, not by every root.
   const style = await environment.pathStyle()
-  const answers = inOneRequest
-    ? await askedFor(environment, roots, { style, signal, onproblem })
-    : new Map<CapabilityRoot, RootAnswer>()
+  const answers =
+    inOneRequest || sight.is === 'sandboxed'
+      ? await askedFor(environment, roots, { style, sight, signal, onproblem })
+      : new Map<CapabilityRoot, RootAnswer>()
   await inParallel(roots, async (root) => {
     const answer = answers.get(root)
     if (answer?.is === 'unreadable') return onread(root, unreadableRoot(root, answer.message))
     const prefetched = answer?.files
     onread(
       root,
-      await discoverRoot(environment, root, { ...(signal && { signal }), ...(prefetched && { prefetched }) }),
+      await discoverRoot(environment, root, {
+        ...(sight.is === 'sandboxed' && { files: sight.files }),
+        ...(signal && { signal }),
+        ...(prefetched && { prefetched }),
+      }),
     )
   })
 }
@@ -46,16 +58,18 @@ const MOST_ROOTS = 128
 
 interface Asking extends Pick<DiscoverRootsOptions, 'onproblem'> {
   readonly style: ExecPathStyle
+  readonly sight: Sight
   readonly signal: AbortSignal | undefined
 }
 
 async function askedFor(
   environment: Environment,
   roots: readonly CapabilityRoot[],
-  { style, signal, onproblem }: Asking,
+  { style, sight, signal, onproblem }: Asking,
 ): Promise<ReadonlyMap<CapabilityRoot, RootAnswer>> {
   const answers = new Map<CapabilityRoot, RootAnswer>()
   if (environment.ask === undefined) return answers
+  const sandbox = sight.is === 'sandboxed' ? sight.sandbox : null
   const askable = roots.flatMap((root) => {
     const uri = fileUriOf(root.path, style)
     return uri === undefined ? [] : [{ root, uri }]
@@ -63,7 +77,7 @@ async function askedFor(
   try {
     for (let at = 0; at < askable.length; at += MOST_ROOTS) {
       const part = askable.slice(at, at + MOST_ROOTS)
-      const params = { roots: part.map(({ root: { id }, uri }) => ({ id, path: uri, sandbox: null })) }
+      const params = { roots: part.map(({ root: { id }, uri }) => ({ id, path: uri, sandbox })) }
       const answer = await environment.ask(EXEC_METHODS.discoverV1, params, { ...(signal && { signal }) })
       const ids = part.map(({ root }) => root.id)
       for (const [index, one] of rootAnswersOf(answer, ids, style).entries()) {

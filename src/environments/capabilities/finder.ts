@@ -12,6 +12,7 @@ import { discoverExecutorConfig, type ExecutorConfigDiscovery } from './discover
 import { discoverInstalled, type InstalledDiscovery } from './discover-installed.js'
 import type { RootDiscovery } from './discover-root.js'
 import { discoverRoots } from './discover-roots.js'
+import { sightOf } from './sight.js'
 import type {
   CapabilityRequest,
   CapabilityRoot,
@@ -120,6 +121,7 @@ async function lookForRoots({ place, roots, request, memory, findings, signal }:
   if (unread.length === 0) return
   await discoverRoots(place.environment, unread, {
     inOneRequest: request.features?.rootsInOneRequest ?? false,
+    sight: await sightOf(place),
     signal,
     onread: (root, found) => {
       findings.roots.set(root, found)
@@ -135,7 +137,9 @@ async function lookForInstalled({ place, request, memory, findings, signal }: Lo
   const isEnabled = (id: string) => request.policies?.get(id)?.enabled === true
   const enabled = [...(request.policies ?? [])].filter(([, policy]) => policy.enabled === true).map(([id]) => id)
   const key = JSON.stringify([handleOf(place), cwd ?? null, enabled.sort()])
-  const found = memory.installed.get(key) ?? (await discoverInstalled(environment, cwd, { isEnabled, signal }))
+  const found =
+    memory.installed.get(key) ??
+    (await discoverInstalled(environment, cwd, { isEnabled, sight: await sightOf(place), signal }))
   findings.installed = found
   const isWhole = found.plugins.every(({ plugin }) => plugin !== undefined) && !hasFailed(found.problems)
   if (isWhole) memory.installed.set(key, found)
@@ -154,9 +158,10 @@ function hasFailed(problems: readonly DiscoveryProblem[]): boolean {
   return problems.some(({ code }) => code === 'discovery_failed')
 }
 
-/** Two definitions of one id are two places. */
-function handleOf({ environment, handle }: DiscoveryPlace): readonly string[] {
-  return handle === undefined ? [environment.id] : [environment.id, handle]
+/** Two definitions of one id are two places, and so is one that another profile governs. */
+function handleOf({ environment, handle, permissions, cwd, workspaceRoots }: DiscoveryPlace): readonly unknown[] {
+  const governed = permissions === undefined ? [] : [{ permissions, cwd, workspaceRoots }]
+  return handle === undefined ? [environment.id, ...governed] : [environment.id, handle, ...governed]
 }
 
 /** @throws CancelledError the caller gave up; OperationTimeoutError; what the work raises */

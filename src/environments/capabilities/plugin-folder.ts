@@ -1,7 +1,7 @@
 import type { PluginServers, ServerConfig } from '../../config/index.js'
 import { ConfigError, InvalidArgumentsError } from '../../errors.js'
 import { fileUriOf } from '../../protocol/index.js'
-import type { Environment } from '../environment.js'
+import type { Environment, EnvironmentFiles } from '../environment.js'
 import { Containment } from './containment.js'
 import { type FileText, readPluginFile } from './plugin-files.js'
 import type { CapabilityRoot, DiscoveryProblem } from './types.js'
@@ -24,14 +24,20 @@ export interface PluginReading {
 export class PluginFolder {
   readonly environment: Environment
   readonly root: CapabilityRoot
+  readonly files: EnvironmentFiles
   readonly signal: AbortSignal | undefined
   readonly #containment: Containment
 
-  constructor(environment: Environment, root: CapabilityRoot, signal: AbortSignal | undefined) {
+  constructor(
+    environment: Environment,
+    root: CapabilityRoot,
+    { files, signal }: { readonly files: EnvironmentFiles; readonly signal: AbortSignal | undefined },
+  ) {
     this.environment = environment
     this.root = root
+    this.files = files
     this.signal = signal
-    this.#containment = new Containment(environment.files, signal)
+    this.#containment = new Containment(files, signal)
   }
 
   /** @throws InvalidArgumentsError, RpcError */
@@ -39,13 +45,13 @@ export class PluginFolder {
     const { path } = this.root
     if (fileUriOf(path, await this.environment.pathStyle()) === undefined)
       throw new InvalidArgumentsError(`'${path}' is no absolute path there`, { place: path })
-    const { isDirectory } = await this.environment.files.metadata(path, this.signal)
+    const { isDirectory } = await this.files.metadata(path, this.signal)
     if (!isDirectory) throw new InvalidArgumentsError(`${path} is no folder`, { place: path })
   }
 
   /** A file of this folder; undefined when there is none. @throws ConfigError `outside_root`, `too_large`, `not_utf8` */
   async read(path: string): Promise<FileText | undefined> {
-    const file = await readPluginFile(this.environment.files, path, this.signal)
+    const file = await readPluginFile(this.files, path, this.signal)
     if (file !== undefined) await this.refuseOutside(path)
     return file
   }

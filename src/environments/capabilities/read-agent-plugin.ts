@@ -54,9 +54,9 @@ async function dataFolder({ environment }: PluginFolder, id: string): Promise<st
 }
 
 /** A folder that can't be made may still be there later: its servers are not left out. */
-async function makeFolder({ environment, signal }: PluginFolder, data: string): Promise<readonly PluginProblem[]> {
+async function makeFolder({ files, signal }: PluginFolder, data: string): Promise<readonly PluginProblem[]> {
   try {
-    await environment.files.createDirectory?.(data, signal)
+    await files.createDirectory?.(data, signal)
     return []
   } catch (error) {
     if (!(error instanceof RpcError)) throw error

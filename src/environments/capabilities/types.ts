@@ -1,4 +1,5 @@
 import type { PluginPolicy, Requirements, ServerConfig } from '../../config/index.js'
+import type { JsonObject } from '../../protocol/index.js'
 import type { PlacedEnvironment } from '../registry/types.js'
 
 /** A plugin folder in an environment, by an id of its own (reference: catalog, 9.1). */
@@ -27,6 +28,7 @@ export interface DiscoveryProblem {
   readonly code:
     | 'environment_unavailable'
     | 'root_unreadable'
+    | 'sandbox_unavailable'
     | 'not_a_plugin'
     | 'broken_manifest'
     | 'invalid_plugin_server'
@@ -59,6 +61,10 @@ export interface EnvironmentCapabilities {
 export interface DiscoveryPlace extends PlacedEnvironment {
   /** Absolute, in the environment's own form. Absent: the user's home there. */
   readonly cwd?: string
+  /** Absolute, in the environment's own form: the roots of the thread's work there. */
+  readonly workspaceRoots?: readonly string[]
+  /** The permission profile that governs the place, as it was handed over. Absent: nothing there is restricted. */
+  readonly permissions?: JsonObject
 }
 
 /** What an executor may be asked beyond its files; each also needs the executor's own flag. */

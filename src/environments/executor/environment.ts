@@ -89,6 +89,10 @@ export class ExecutorEnvironment implements Environment {
     this.files = new RemoteFiles(this.#pool, () => this.pathStyle())
   }
 
+  filesUnder(sandbox: object): RemoteFiles {
+    return new RemoteFiles(this.#pool, () => this.pathStyle(), sandbox)
+  }
+
   ask(method: ExecMethod, params: unknown, options: AskOptions = {}): Promise<unknown> {
     const { timeoutMs = EXEC_LIMITS.infoMs, signal } = options
     return this.#pool.use((link) => link.call(method, params, { timeoutMs, ...(signal && { signal }) }), signal)

@@ -28,11 +28,14 @@ export interface ReadFileOptions {
 export class RemoteFiles {
   readonly #pool: LinkPool
   readonly #style: () => Promise<ExecPathStyle>
+  readonly #sandbox: { readonly sandbox?: object }
   #lastHandle = 0
 
-  constructor(pool: LinkPool, style: () => Promise<ExecPathStyle>) {
+  /** @param sandbox what every question is asked in */
+  constructor(pool: LinkPool, style: () => Promise<ExecPathStyle>, sandbox?: object) {
     this.#pool = pool
     this.#style = style
+    this.#sandbox = sandbox === undefined ? {} : { sandbox }
   }
 
   /** In blocks, so that a file that is larger than it said is noticed before it is all here. */
@@ -41,7 +44,7 @@ export class RemoteFiles {
     this.#lastHandle += 1
     const handleId = `file-${this.#lastHandle}`
     return this.#pool.use(async (link) => {
-      await link.call(EXEC_METHODS.open, { handleId, path: uri, mode: 'read' }, call(signal))
+      await link.call(EXEC_METHODS.open, { handleId, path: uri, mode: 'read', ...this.#sandbox }, call(signal))
       try {
         return await readBlocks(link, handleId, path, limit, signal)
       } finally {
@@ -105,8 +108,8 @@ export class RemoteFiles {
     await this.#ask(EXEC_METHODS.remove, { path: await this.#uri(path), recursive, force: false }, signal)
   }
 
-  #ask(method: string, params: unknown, signal: AbortSignal | undefined): Promise<unknown> {
-    return this.#pool.use((link) => link.call(method, params, call(signal)), signal)
+  #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.#pool.use((link) => link.call(method, { ...params, ...this.#sandbox }, call(signal)), signal)
   }
 
   async #uri(path: string): Promise<string> {
