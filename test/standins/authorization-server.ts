@@ -10,8 +10,8 @@ export interface StandInOptions {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** Over the metadata of the resource. */
   readonly resource?: Readonly<Record<string, unknown>>
-  /** Runs before a refresh counts; a promise holds it up. What rejects drops the connection, and nothing has changed. */
-  readonly beforeRefresh?: (form: URLSearchParams) => Promise<void> | void
+  /** Runs before a refresh counts; a promise holds it up. `by`: the process, where `X-Test-Process` says. What rejects drops the connection, and nothing has changed. */
+  readonly beforeRefresh?: (form: URLSearchParams, by: number) => Promise<void> | void
   /** Answers the token endpoint instead. */
   readonly token?: (form: URLSearchParams, request: IncomingMessage) => Answer | undefined
 }
@@ -159,7 +159,9 @@ export class AuthorizationServer implements AsyncDisposable {
   async #token(form: URLSearchParams, request: IncomingMessage): Promise<Answer> {
     const other = this.options.token?.(form, request)
     if (other !== undefined) return other
-    return form.get('grant_type') === 'refresh_token' ? this.#rotate(form) : this.#redeem(form)
+    return form.get('grant_type') === 'refresh_token'
+      ? this.#rotate(form, Number(request.headers['x-test-process']))
+      : this.#redeem(form)
   }
 
   #redeem(form: URLSearchParams): Answer {
@@ -178,8 +180,8 @@ export class AuthorizationServer implements AsyncDisposable {
     return json(200, this.#issue({ client: known.client, scope, family: { revoked: false } }))
   }
 
-  async #rotate(form: URLSearchParams): Promise<Answer> {
-    await this.options.beforeRefresh?.(form)
+  async #rotate(form: URLSearchParams, by: number): Promise<Answer> {
+    await this.options.beforeRefresh?.(form, by)
     const grant = this.#refresh.get(form.get('refresh_token') ?? '')
     if (grant?.used === true) {
       this.counts.reuses += 1

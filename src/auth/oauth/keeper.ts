@@ -1,16 +1,15 @@
+import { createHash } from 'node:crypto'
 import { AuthRequiredError, CredentialStoreError, OAuthError } from '../../errors.js'
 import { type CredentialOwner, canRefresh, isDue, ownerText, type StoredCredential } from '../store/credential.js'
-import type { FileLockOptions } from '../store/file-lock.js'
+import { withFileLock } from '../store/file-lock.js'
 import type { CredentialStore } from '../store/store.js'
 import { type OAuthHttp, placeOf } from './http.js'
 import { REFRESH_TIME, refreshed } from './refresh.js'
-import { RefreshLock } from './refresh-lock.js'
 
 export interface KeeperOptions {
   readonly store: CredentialStore
   /** For the locks. */
   readonly home: string
-  readonly lock?: FileLockOptions
   /** Milliseconds that an authorization server may take. */
   readonly refreshMs?: number
   /** Milliseconds since 1970. */
@@ -38,7 +37,7 @@ const PAUSE = 5_000
  */
 export class CredentialKeeper {
   readonly store: CredentialStore
-  readonly #lock: RefreshLock
+  readonly #home: string
   readonly #refreshMs: number
   readonly #now: () => number
   /** By owner: the refresh under way. */
@@ -48,9 +47,9 @@ export class CredentialKeeper {
   /** By owner: when the last refresh failed. */
   readonly #failedAt = new Map<string, number>()
 
-  constructor({ store, home, lock = {}, refreshMs = REFRESH_TIME, now = Date.now }: KeeperOptions) {
+  constructor({ store, home, refreshMs = REFRESH_TIME, now = Date.now }: KeeperOptions) {
     this.store = store
-    this.#lock = new RefreshLock(home, { ...lock, attemptMs: refreshMs + 15_000 })
+    this.#home = home
     this.#refreshMs = refreshMs
     this.#now = now
   }
@@ -89,22 +88,22 @@ export class CredentialKeeper {
   }
 
   #begin(name: string, wish: TokenWish): Promise<StoredCredential | undefined> {
-    const work = this.#lock
-      .hold(wish.owner, (noteAttempt) => this.#transaction(name, wish, noteAttempt))
-      .finally(() => this.#running.delete(name))
+    const lock = createHash('sha256').update(name).digest('hex').slice(0, 32)
+    const work = withFileLock(this.#home, lock, () => this.#transaction(name, wish)).finally(() =>
+      this.#running.delete(name),
+    )
     // Those who wait see how it ends; when all of them have left, nobody has to.
     work.catch(() => undefined)
     this.#running.set(name, work)
     return work
   }
 
-  async #transaction(name: string, wish: TokenWish, noteAttempt: () => void): Promise<StoredCredential | undefined> {
+  async #transaction(name: string, wish: TokenWish): Promise<StoredCredential | undefined> {
     await this.#saveLate(name)
     const stored = this.store.find(wish.owner)
     if (stored === undefined || this.#isGood(stored, wish)) return stored
     if (!canRefresh(stored)) return this.#withoutRefresh(stored, wish)
     try {
-      noteAttempt()
       const after = await refreshed(stored, wish.http, this.#refreshMs)
       this.#unsaved.set(name, { before: stored, after })
       await this.#saveLate(name)

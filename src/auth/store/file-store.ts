@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { CredentialStoreError } from '../../errors.js'
 import { type CredentialOwner, type StoredCredential, sameOwner } from './credential.js'
-import { type FileLockOptions, withFileLock } from './file-lock.js'
+import { withFileLock } from './file-lock.js'
 import { parseCredentials, serialiseCredentials } from './parse.js'
 import type { CredentialStore, SaveReport } from './store.js'
 import { errnoOf, replacePrivateFile } from './write-file.js'
@@ -23,12 +23,12 @@ const NOTHING: Snapshot = { version: '', credentials: [] }
  */
 export class FileCredentialStore implements CredentialStore {
   readonly place: string
-  readonly #lock: FileLockOptions
+  readonly #home: string
   #read: Snapshot = NOTHING
 
-  constructor(home: string, lock: FileLockOptions = {}) {
+  constructor(home: string) {
     this.place = join(home, CREDENTIALS_FILE)
-    this.#lock = lock
+    this.#home = home
   }
 
   all(): readonly StoredCredential[] {
@@ -71,7 +71,7 @@ export class FileCredentialStore implements CredentialStore {
   }
 
   #locked<T>(work: () => T): Promise<T> {
-    return withFileLock(this.place, this.#lock, work)
+    return withFileLock(this.#home, 'store', work)
   }
 
   /** Empty when there is no file. */
@@ -99,7 +99,6 @@ export class FileCredentialStore implements CredentialStore {
 
   #write(credentials: readonly StoredCredential[]): void {
     try {
-      mkdirSync(dirname(this.place), { recursive: true, mode: 0o700 })
       replacePrivateFile(this.place, serialiseCredentials(credentials))
     } catch (cause) {
       const why = errnoOf(cause) ?? String(cause)

@@ -1,0 +1,94 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import type { ServerConfig } from '../../config/index.js'
+import { ReeveError } from '../../errors.js'
+import { type CredentialOwner, isUsable, type StoredCredential } from '../store/credential.js'
+import type { CredentialStore } from '../store/store.js'
+import { credentialUrl } from './endpoint.js'
+import type { OAuthHttp } from './http.js'
+import type { CredentialKeeper } from './keeper.js'
+import { OAuthServerAuth } from './server-auth.js'
+
+/** A server as far as its login goes. */
+export interface LoginServer {
+  readonly key: { readonly name: string }
+  readonly config: ServerConfig
+}
+
+/** Whoever owns the home. */
+export const LOCAL_PRINCIPAL = 'user'
+
+/** Milliseconds between two looks at the file, for those who use no server meanwhile. */
+const LOOK = 1_000
+
+/**
+ * Under which name the login of a server is filed; undefined for what has none: programs, other sources of credentials,
+ * URLs that are none. By environment too, since one URL may be another server there (reference: known-quirks, 56).
+ */
+export function loginOwner({ key, config }: LoginServer, principal = LOCAL_PRINCIPAL): CredentialOwner | undefined {
+  const { transport, environmentId } = config
+  if (transport.type === 'stdio' || transport.auth !== 'oauth') return undefined
+  const url = credentialUrl(transport.url)
+  return url === undefined ? undefined : { server: key.name, environment: environmentId, url, principal }
+}
+
+/** The logins of one home, as connections see them. */
+export class ServerLogins {
+  readonly #keeper: CredentialKeeper
+  readonly #store: CredentialStore
+  #known: { readonly credentials: readonly StoredCredential[]; readonly version: string } | undefined
+
+  constructor(keeper: CredentialKeeper) {
+    this.#keeper = keeper
+    this.#store = keeper.store
+  }
+
+  /** What its connection sends; undefined for a server that is logged in to in another way, or not at all. */
+  credentials(server: LoginServer, { http }: { readonly http: OAuthHttp }): OAuthServerAuth | undefined {
+    const owner = loginOwner(server)
+    return owner === undefined ? undefined : new OAuthServerAuth(this.#keeper, owner, http)
+  }
+
+  version(): string {
+    const credentials = this.#readable()
+    if (typeof credentials === 'string') return credentials
+    if (this.#known?.credentials !== credentials) {
+      this.#known = { credentials, version: JSON.stringify(credentials.map(({ loginId }) => loginId).sort()) }
+    }
+    return this.#known.version
+  }
+
+  digest(server: LoginServer): string | undefined {
+    const found = this.#find(server)
+    return typeof found === 'string' ? found : found?.loginId
+  }
+
+  state(server: LoginServer) {
+    if (loginOwner(server) === undefined) return 'unsupported' as const
+    const found = this.#find(server)
+    if (found === undefined || typeof found === 'string') return 'logged_out' as const
+    return isUsable(found, Date.now()) ? ('oauth' as const) : ('logged_out_needs_reauthentication' as const)
+  }
+
+  onchange(listener: () => void): () => void {
+    const look = (): void => listener()
+    watchFile(this.#store.place, { interval: LOOK, persistent: false }, look)
+    return () => unwatchFile(this.#store.place, look)
+  }
+
+  /** A text where the store can't be read: the reason. */
+  #find(server: LoginServer): StoredCredential | string | undefined {
+    const owner = loginOwner(server)
+    if (owner === undefined) return undefined
+    const readable = this.#readable()
+    return typeof readable === 'string' ? readable : this.#store.find(owner)
+  }
+
+  #readable(): readonly StoredCredential[] | string {
+    try {
+      return this.#store.all()
+    } catch (error) {
+      if (error instanceof ReeveError) return `unreadable: ${error.code}`
+      throw error
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FileCredentialStore, type StoredCredential } from '../../src/auth/index.js'
+import { AuthorizationServer } from '../standins/authorization-server.js'
+
+const PROCESSES = 16
+const ROUNDS = 20
+const HOUR = 3_600
+const BOMBS = ['locked', 'sent', 'stored'] as const
+
+let folder: string
+let worker: string
+beforeAll(async () => {
+  // Within the project, where the packages of the bundle are found.
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+  await mkdir(join(root, '.cache'), { recursive: true })
+  folder = await mkdtemp(join(root, '.cache', 'oauth-refresh-'))
+  worker = join(folder, 'worker.mjs')
+  await build({
+    entryPoints: [join(root, 'test/heavy/oauth-refresh/worker.ts')],
+    outfile: worker,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Outcome {
+  readonly status?: number
+  readonly attempt?: number
+  readonly error?: string
+}
+
+/** A process of the test; `ask` resolves to undefined when it is killed instead of answering. */
+class Worker {
+  readonly #child: ChildProcess
+  readonly #gone: Promise<undefined>
+  readonly #lines: AsyncIterator<string>
+
+  constructor(home: string, owner: object) {
+    const child = spawn(process.execPath, [worker, home, JSON.stringify(owner)], { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child = child
+    this.#gone = once(child, 'exit').then(() => undefined)
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  }
+
+  get isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  async ask(round: object): Promise<Outcome | undefined> {
+    this.#child.stdin?.write(`${JSON.stringify(round)}\n`)
+    const line = await Promise.race([this.#lines.next(), this.#gone])
+    return line === undefined || line.done === true ? undefined : JSON.parse(line.value)
+  }
+
+  async end(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#gone
+  }
+}
+
+describe('one login that sixteen processes use', () => {
+  it('is refreshed once at each of twenty expiries', async () => {
+    const result = await run(() => null)
+    expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: 0 })
+  })
+
+  it('is refreshed once at each of twenty expiries when whoever does it is killed', async () => {
+    const result = await run((round) => BOMBS[round % BOMBS.length] ?? null)
+    expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: ROUNDS })
+  })
+})
+
+/** By turns a token ends by the clock, which all see coming, and by the word of the resource, which all are told. */
+async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null) {
+  const home = await mkdtemp(join(folder, 'home-'))
+  await using server = await AuthorizationServer.listen({ lifetime: HOUR / 2 })
+  const store = new FileCredentialStore(home)
+  const credential = login(server)
+  await store.save(credential)
+  const { server: name, environment, url, principal } = credential
+  const owner = { server: name, environment, url, principal }
+  const workers = Array.from({ length: PROCESSES }, () => new Worker(home, owner))
+  const failures: unknown[] = []
+  let killed = 0
+  try {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const bomb = bombOf(round)
+      const claim = join(home, `bomb-${round}`)
+      const byClock = round % 2 === 1
+      // The clock of the workers stands still where the resource has the word.
+      const clock = (byClock ? round : round - 1) * HOUR * 1000
+      if (!byClock) server.expire(store.find(owner)?.accessToken ?? '')
+      const lifetime = clock / 1000 + HOUR / 2
+      server.options = { lifetime, ...(bomb === 'sent' && { beforeRefresh: (_, by) => killSender(claim, by) }) }
+      const outcomes = await Promise.all(workers.map((each) => each.ask({ clock, bomb, claim })))
+      for (const outcome of outcomes) if (outcome !== undefined && outcome.status !== 200) failures.push(outcome)
+      for (const [at, each] of workers.entries()) {
+        if (!each.isGone) continue
+        killed += 1
+        workers[at] = new Worker(home, owner)
+      }
+    }
+  } finally {
+    await Promise.all(workers.map((each) => each.end()))
+  }
+  const { refreshes, reuses, refused } = server.counts
+  return { refreshes, reuses, refused, failures, killed }
+}
+
+/** The request has come, its sender dies, and the server has done nothing yet. */
+async function killSender(claim: string, pid: number): Promise<void> {
+  try {
+    await writeFile(claim, String(pid), { flag: 'wx' })
+  } catch {
+    return
+  }
+  process.kill(pid, 'SIGKILL')
+  throw new Error('the sender is gone')
+}
+
+function login(server: AuthorizationServer): StoredCredential {
+  const token = server.issue()
+  return {
+    server: 'guarded',
+    environment: 'local',
+    url: server.resourceUrl,
+    principal: 'user',
+    issuer: server.origin,
+    loginId: 'login-1',
+    loggedInAt: Date.now(),
+    client: { id: 'client-0', method: 'none', kind: 'configured' },
+    tokenEndpoint: `${server.origin}/token`,
+    grant: 'authorization_code',
+    accessToken: token.access_token,
+    refreshToken: token.refresh_token,
+    expiresAt: Date.now() + (token.expires_in ?? 0) * 1000,
+    scopes: [],
+  }
+}
