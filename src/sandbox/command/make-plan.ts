@@ -88,7 +88,8 @@ function rulesOf(settled: readonly Settled[]): Pick<Plan, 'base' | 'rules'> {
     // What is denied is opened again only by what may be written to, as the reference does.
     const access = one.access === 'read' && above === 'deny' ? 'deny' : one.access
     effective.set(one.path, access)
-    if (access !== above) kept.push({ ...one, access })
+    // A root in a root stays a mount of its own, which can't be moved away.
+    if (access !== above || access === 'write') kept.push({ ...one, access })
   }
   const rules = [...kept.map((one) => ruleOf(one, kept)), ...absent]
   return { base, rules: rules.sort((a, b) => depthOf(a.path) - depthOf(b.path)) }
