@@ -3,6 +3,9 @@ import { createInterface } from 'node:readline'
 import { launch, requireSameAuthority } from 'reeve/sandbox'
 import { end, start } from './running.mjs'
 
+/** Characters that are kept of what one line prints. */
+const MOST = 262_144
+
 /**
  * A shell that stays between calls. It keeps the sandbox that it was started in, so that a call under another policy is
  * refused: neither a stricter caller nor a laxer one gets what the first had.
@@ -46,7 +49,7 @@ export class Shell {
 
   #run(line, signal) {
     const mark = randomUUID()
-    const printed = []
+    let printed = ''
     return new Promise((resolve, reject) => {
       const stop = () => this.end()
       const finish = (outcome) => {
@@ -56,11 +59,11 @@ export class Shell {
       this.#onEnd = () => finish(undefined)
       this.#onLine = (text) => {
         const [, exitCode] = text.endsWith(mark) ? text.split(' ').slice(-3) : []
-        if (exitCode === undefined) printed.push(text)
+        if (exitCode === undefined) printed = `${printed}${text}\n`.slice(0, MOST)
         else
           finish({
             exitCode: Number(exitCode),
-            stdout: printed.join('\n').replace(/\n$/, ''),
+            stdout: printed.replace(/\n{1,2}$/, ''),
             stderr: '',
             sandbox: this.#kind,
           })

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Launcher, type LauncherFinding, LauncherTrials } from '../../src/authority/index.js'
@@ -10,8 +9,9 @@ import { printed } from '../e2e/built-cli.js'
 import { type ClientHome, clientHome } from './client-home.js'
 import { execServer } from './exec-server.js'
 import { type JsonLines, speakJsonLines } from './json-lines.js'
-import { PEER, ROOT } from './peers.js'
+import { PEER } from './peers.js'
 import { startProgram } from './program.js'
+import { installShellServer, Outcome } from './shell-server.js'
 
 const NODE = process.execPath
 const CODEX = PEER.codex().command
@@ -33,39 +33,13 @@ let workspace: string
 let outside: string
 beforeEach(async () => {
   home = await clientHome('shell-server')
-  server = await installed(join(home.folder, 'shell-server'))
+  server = await installShellServer(join(home.folder, 'shell-server'))
   workspace = join(home.folder, 'workspace')
   outside = join(home.folder, 'outside')
   for (const folder of [workspace, outside]) await mkdir(folder)
 })
 afterEach(() => home[Symbol.asyncDispose]())
 
-/** The example in a folder of its own, with nothing of Reeve but the kit among its packages. */
-async function installed(folder: string): Promise<string> {
-  await cp(join(ROOT, 'examples', 'shell-server'), folder, { recursive: true })
-  const reeve = join(folder, 'node_modules', 'reeve')
-  await build({
-    entryPoints: [join(ROOT, 'src', 'sandbox', 'kit', 'index.ts')],
-    outfile: join(reeve, 'sandbox.js'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  })
-  const manifest = { name: 'reeve', type: 'module', exports: { './sandbox': './sandbox.js' } }
-  await writeFile(join(reeve, 'package.json'), JSON.stringify(manifest))
-  return join(folder, 'server.mjs')
-}
-
-const Outcome = z.looseObject({
-  isError: z.boolean(),
-  structuredContent: z.looseObject({
-    exitCode: z.union([z.number(), z.string()]).optional(),
-    stdout: z.string().optional(),
-    stderr: z.string().optional(),
-    sandbox: z.string().optional(),
-    refused: z.string().optional(),
-  }),
-})
 const Started = z.object({ thread: z.object({ id: z.string() }) })
 
 type Call = (tool: string, args: object) => Promise<z.infer<typeof Outcome>['structuredContent']>
