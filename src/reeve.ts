@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type LauncherFindings, Launchers, LauncherTrials } from './authority/index.js'
+import { type DurableApprovals, type LauncherFindings, Launchers, LauncherTrials } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
 import { ConnectionPool, type HostVariables } from './connections/index.js'
@@ -143,6 +143,11 @@ export class ReeveHost implements AsyncDisposable {
   /** For the runtimes. */
   get threads(): ThreadMemory {
     return this.#store.threads
+  }
+
+  /** For the runtimes: what calls were allowed for good. */
+  get approvals(): DurableApprovals {
+    return this.#store.approvals
   }
 
   /** Ends what earlier processes of this home left behind when they were killed. */
@@ -334,6 +339,7 @@ export class Reeve implements AsyncDisposable {
       environments: this.#environments,
       capabilities: () => new CapabilityFinder(),
       memory: host.threads,
+      approvals: host.approvals,
       onClosed: (id) => {
         this.#threads.delete(id)
       },

@@ -1,41 +1,186 @@
-import { approvalModeOf } from '../catalog/index.js'
-import type { ServerConfig } from '../config/index.js'
+import { randomUUID } from 'node:crypto'
+import {
+  type ApprovalAsks,
+  type ApprovalCall,
+  type ApprovalDecision,
+  Approver,
+  type DurableApprovals,
+  type PromptFacts,
+  promptMessage,
+  promptMeta,
+} from '../authority/index.js'
+import type { PermissionAuthority } from '../catalog/index.js'
+import { type ApprovalMode, shellWord } from '../config/index.js'
+import type { CapturedServer } from '../connections/index.js'
 import { ApprovalRequiredError } from '../errors.js'
+import type { ServerKey } from '../identity/index.js'
+import { type PermissionProfile, parsePermissionProfile, presetProfile } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import type { ApprovalRequest, ThreadOptions } from './types.js'
+import type { Profile } from './composition.js'
+import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
 
-/**
- * Lets a call through, or asks first where the configuration says so in as many words: mode `prompt`, or `writes` for a
- * tool that does not declare itself read-only. Other modes run.
- *
- * @throws ApprovalRequiredError when nobody can be asked, or the answer is no; nothing was sent
- */
-export async function approve(
-  config: ServerConfig,
-  request: ApprovalRequest,
-  ask: ThreadOptions['onApproval'],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const mode = approvalModeOf(config, request.tool)
-  if (!(mode === 'prompt' || (mode === 'writes' && !isReadOnly(request.definition)))) return
-  if (ask === undefined) {
-    throw new ApprovalRequiredError(
-      request.key,
-      request.tool,
-      `its approval mode is '${mode}' and nobody here can be asked`,
-    )
+/** What a thread decides about its calls with. */
+export interface ApprovalHost {
+  readonly threadId: string
+  readonly multiEnvironment: boolean
+  readonly primaryEnvironment: () => string | null
+  readonly durable: DurableApprovals
+  readonly options: Pick<ThreadOptions, 'approvalPolicy' | 'compatibility' | 'onApproval' | 'onRequest' | 'client'>
+  /** Of what could not be kept. */
+  readonly warn: (key: ServerKey, error: unknown) => void
+}
+
+/** A call that is about to be made. */
+export interface CallToApprove {
+  readonly tool: string
+  readonly definition: JsonObject
+  /** Whose permission profile governs it. */
+  readonly authority: PermissionAuthority<Profile>
+  readonly payload: { readonly arguments?: JsonObject }
+}
+
+/** The server of a call, as its step captured it. */
+type Server = Pick<CapturedServer, 'key' | 'config' | 'source'>
+
+/** Asks about the calls of one thread where the configuration, or the thread's policy, wants it. */
+export class CallApprovals {
+  readonly #host: ApprovalHost
+  readonly #approver: Approver
+
+  constructor(host: ApprovalHost) {
+    this.#host = host
+    const { durable, options } = host
+    this.#approver = new Approver({ durable, compatibility: options.compatibility ?? false })
   }
-  if ((await ask(request, signal)) !== 'approve') {
-    throw new ApprovalRequiredError(request.key, request.tool, 'it was declined')
+
+  /**
+   * Lets a call through, or asks first; `origin` is the request that it belongs to, for whoever is asked.
+   *
+   * @returns what keeps what was allowed beyond this call, for when it is made; undefined where that is nothing
+   * @throws ApprovalRequiredError when nobody can be asked, or the answer is no; nothing was sent
+   * @throws CancelledError
+   */
+  async approve(
+    server: Server,
+    call: CallToApprove,
+    { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
+  ): Promise<(() => void) | undefined> {
+    const mode = appliedMode(server, call.tool, this.#host.options.approvalPolicy !== undefined)
+    if (mode === 'approve') return undefined
+    const asked = this.#callOf(server, call, mode)
+    const decision = await this.#approver.decide(asked, this.#asks(asked, origin), signal)
+    if (decision.outcome !== 'run') throw refusal(asked, decision)
+    return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
+  }
+
+  #remember(key: ServerKey, decision: ApprovalDecision): void {
+    const { problem } = this.#approver.remember(decision)
+    if (problem !== undefined) this.#host.warn(key, problem)
+  }
+
+  #callOf({ key, config, source }: Server, call: CallToApprove, mode: ApprovalMode): ApprovalCall {
+    const { tool, definition, authority, payload } = call
+    const { arguments: args } = payload
+    const { threadId, multiEnvironment, primaryEnvironment, options } = this.#host
+    return {
+      authority: {
+        key,
+        permissions: permissionsOf(authority),
+        policy: options.approvalPolicy ?? 'on-request',
+        threadId,
+        turnId: null,
+        callId: randomUUID(),
+      },
+      tool,
+      definition,
+      ...(args && { arguments: args }),
+      mode,
+      endpoint: config,
+      pluginId: 'plugin' in source ? source.plugin.id : null,
+      primaryEnvironment: primaryEnvironment(),
+      multiEnvironment,
+    }
+  }
+
+  /** The thread's own host first; else its client, if that shows forms. */
+  #asks({ authority, tool, definition, arguments: args }: ApprovalCall, origin: unknown): ApprovalAsks {
+    const { key } = authority
+    const { onApproval, onRequest, client } = this.#host.options
+    if (onApproval !== undefined) {
+      return {
+        user: async ({ offers }, stop) =>
+          answerOf(await onApproval({ key, tool, definition, arguments: args, offers }, stop)),
+      }
+    }
+    if (onRequest === undefined || !showsForms(client?.capabilities)) return {}
+    return {
+      user: (prompt, stop) =>
+        onRequest({ key, method: 'elicitation/create', params: elicitation(prompt), origin }, stop),
+    }
   }
 }
 
-function isReadOnly(definition: JsonObject): boolean {
-  const { annotations } = definition
-  return (
-    typeof annotations === 'object' &&
-    annotations !== null &&
-    !Array.isArray(annotations) &&
-    annotations.readOnlyHint === true
+function permissionsOf(authority: PermissionAuthority<Profile>): PermissionProfile {
+  if (authority.kind === 'none' || authority.profile === null) return OWN_PROFILE
+  return parsePermissionProfile(authority.profile)
+}
+
+/** Nothing is known of what the runtime itself may do, so that `never` does not take it for everything. */
+const OWN_PROFILE = presetProfile('read-only', { cwd: '/' })
+
+/**
+ * Without a policy of the thread's own, calls run as long as nobody has configured otherwise: those who come through a
+ * gateway have approvals of their own. Then `prompt` and `writes` ask, and `auto` where it is a thread-wide server's: on
+ * one that an environment brought it may be what was left of its own `approve`.
+ */
+function appliedMode({ key, config }: Server, tool: string, hasPolicy: boolean): ApprovalMode {
+  const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.approvalMode : undefined
+  const configured = own ?? config.defaultToolsApprovalMode
+  if (hasPolicy) return configured ?? 'auto'
+  return configured === undefined || (configured === 'auto' && key.environment !== null) ? 'approve' : configured
+}
+
+function refusal(
+  { authority, tool, mode }: ApprovalCall,
+  decision: Exclude<ApprovalDecision, { readonly outcome: 'run' }>,
+): ApprovalRequiredError {
+  const { key } = authority
+  const { text } = decision
+  if (decision.by !== 'nobody') return new ApprovalRequiredError(key, tool, text)
+  const environment = key.environment === null ? '' : ` --env ${shellWord(key.environment)}`
+  const allow = `reeve approvals allow ${shellWord(key.name)} ${shellWord(tool)}${environment}`
+  return new ApprovalRequiredError(
+    key,
+    tool,
+    `${text} (its approval mode is '${mode}'); \`${allow}\` allows it as it is now where nobody can be asked`,
   )
+}
+
+/** As a server of the client's would ask: an empty form, to say yes or no to. */
+function elicitation(prompt: PromptFacts): JsonObject {
+  return {
+    message: promptMessage(prompt),
+    requestedSchema: { type: 'object', properties: {} },
+    _meta: promptMeta(prompt),
+  }
+}
+
+/** Clients of before there were other modes say `{}`. */
+function showsForms(capabilities: JsonObject | undefined): boolean {
+  const elicits = capabilities?.elicitation
+  if (typeof elicits !== 'object' || elicits === null || Array.isArray(elicits)) return false
+  return Object.hasOwn(elicits, 'form') || !Object.hasOwn(elicits, 'url')
+}
+
+function answerOf(answer: ApprovalAnswer): JsonObject {
+  switch (answer) {
+    case 'approve':
+      return { action: 'accept' }
+    case 'approve_for_session':
+      return { action: 'accept', _meta: { persist: 'session' } }
+    case 'approve_always':
+      return { action: 'accept', _meta: { persist: 'always' } }
+    default:
+      return { action: 'decline' }
+  }
 }

@@ -3,22 +3,13 @@ import type { CacheHint, CapturedServer, PreparedCall } from '../connections/ind
 import { UnsupportedCallError } from '../errors.js'
 import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
-import { approve } from './approval.js'
+import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
 import { type Offered, offer } from './offered.js'
-import type {
-  CallOptions,
-  FunctionOutput,
-  FunctionTool,
-  Namespace,
-  Step,
-  StepTool,
-  ThreadOptions,
-  ToolCall,
-} from './types.js'
+import type { CallOptions, FunctionOutput, FunctionTool, Namespace, Step, StepTool, ToolCall } from './types.js'
 
 /** What a thread lends to its steps. */
 export interface StepHost {
@@ -26,7 +17,7 @@ export interface StepHost {
   readonly naming: NamingStrategy
   readonly multiEnvironment: boolean
   readonly appTools: boolean
-  readonly onApproval: ThreadOptions['onApproval']
+  readonly approvals: CallApprovals
   readonly functions: FunctionHost
 }
 
@@ -114,7 +105,7 @@ class FrozenStep implements Step {
   }
 
   async #carryOut(
-    { key, tool, definition }: StepTool,
+    { key, tool, definition, authority }: StepTool,
     args: JsonValue | undefined,
     meta: JsonObject | undefined,
     options: CallOptions,
@@ -126,9 +117,10 @@ class FrozenStep implements Step {
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
     const payload = payloadOf(place, args, meta, ids)
     const prepared: PreparedCall = server.prepareCall(tool)
-    await approve(server.config, { key, tool, definition, arguments: args }, this.#host.onApproval, options.signal)
+    const remember = await this.#host.approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = options
-    return prepared.run({ ...payload, ...(params && { params }) }, rest)
+    const sent = { ...payload, ...(params && { params }) }
+    return prepared.run(sent, { ...rest, ...inLease(remember, sent) })
   }
 }
 
@@ -141,6 +133,20 @@ export function payloadOf(
 ): { arguments?: JsonObject; _meta: JsonObject } {
   const checked = callArguments(place, args)
   return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, live) }
+}
+
+/** Keeps what was allowed beyond the call, once nothing stands in its way (reference: authority, 4). */
+export function inLease<Sent>(
+  remember: (() => void) | undefined,
+  sent: Sent,
+): { readonly prepare?: () => Promise<Sent> } {
+  if (remember === undefined) return {}
+  return {
+    prepare: async () => {
+      remember()
+      return sent
+    },
+  }
 }
 
 function pair(namespace: string, name: string): string {

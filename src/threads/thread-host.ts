@@ -1,3 +1,4 @@
+import type { DurableApprovals } from '../authority/index.js'
 import type {
   ClientProfile,
   ConnectionEvent,
@@ -17,6 +18,7 @@ import {
   type ServerKey,
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { CallApprovals } from './approval.js'
 import { LeftOut } from './functions/left-out.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
@@ -34,6 +36,7 @@ export interface ThreadHost {
   /** Finds what environments offer; one for each thread. */
   readonly capabilities: () => CapabilitySource
   readonly memory: ThreadMemory
+  readonly approvals: DurableApprovals
   onClosed(id: string): void
 }
 
@@ -93,22 +96,23 @@ export function managerOptionsOf(
 
 /** What the steps of a thread are taken with. */
 export function stepHostOf(
-  { naming, appTools, onApproval, soleOwners }: ThreadOptions,
+  { naming, appTools, soleOwners }: ThreadOptions,
   own: {
     readonly threadId: string
+    readonly approvals: CallApprovals
     readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
     readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const { threadId, multiEnvironment, prefixedNames, ready, tell } = own
+  const { threadId, approvals, multiEnvironment, prefixedNames, ready, tell } = own
   return {
     threadId,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
     multiEnvironment,
     appTools: appTools ?? false,
-    onApproval,
+    approvals,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }
 }

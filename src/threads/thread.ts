@@ -12,14 +12,14 @@ import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { approve } from './approval.js'
+import { CallApprovals } from './approval.js'
 import type { ThreadConfiguration } from './composition.js'
 import type { ListingHost } from './listing.js'
 import { LogLevel } from './log-level.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
-import { payloadOf, type StepHost, takeStep } from './step.js'
+import { inLease, payloadOf, type StepHost, takeStep } from './step.js'
 import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
 import type {
@@ -49,6 +49,7 @@ export class RuntimeThread implements Thread {
   readonly #manager: ConnectionManager
   readonly #servers: ThreadServers
   readonly #step: StepHost
+  readonly #approvals: CallApprovals
   readonly #logLevel: LogLevel
   readonly #isKept: boolean
   #closed: Promise<void> | undefined
@@ -82,8 +83,17 @@ export class RuntimeThread implements Thread {
       compatibility: options.compatibility ?? false,
       onEvent: (event) => this.#tell(event),
     })
+    this.#approvals = new CallApprovals({
+      threadId: this.id,
+      multiEnvironment: this.#multiEnvironment,
+      primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
+      durable: host.approvals,
+      options,
+      warn: (key, error) => this.#warn(key, error),
+    })
     this.#step = stepHostOf(options, {
       threadId: this.id,
+      approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
       ready: (key, signal) => this.#manager.ready(key, signal),
@@ -137,16 +147,14 @@ export class RuntimeThread implements Thread {
     const server = await this.#manager.captureOne(key, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
-    await approve(
-      server.config,
-      { key, tool, definition, arguments: call.arguments },
-      this.#options.onApproval,
-      options.signal,
-    )
+    const authority = this.#servers.authorityOf(key)
+    const remember = await this.#approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = withProgress(options)
-    if (prepared !== undefined) return prepared.run({ ...payload, ...(params && { params }) }, rest)
+    const sent = { ...payload, ...(params && { params }) }
+    if (prepared !== undefined) return prepared.run(sent, { ...rest, ...inLease(remember, sent) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)
+    remember?.()
     return client.request(
       'tools/call',
       { ...params, name: tool, ...payload },

@@ -1,3 +1,4 @@
+import type { PersistOffer } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -10,6 +11,7 @@ import type {
 import type { CapabilityRoot, DiscoveryProblem } from '../environments/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ServerKey, ToolName } from '../identity/index.js'
+import type { ApprovalPolicy } from '../permissions/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 
 /** One visible tool of a step. `definition` is the server's own object, whole and frozen. */
@@ -223,8 +225,16 @@ export interface ThreadOptions {
   /** Answers sampling, elicitation and roots requests. Absent: method not found. */
   readonly onRequest?: ServerRequestHandler
   readonly onEvent?: (event: ThreadEvent) => void
-  /** Asked before a call whose tool is configured `prompt` or `writes`. Absent: such calls are refused. */
-  readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal | undefined) => Promise<'approve' | 'decline'>
+  /**
+   * When somebody is asked about a call (reference: authority, 2). Absent: where the configuration says so of the tool,
+   * and no call is asked for that nobody has configured.
+   */
+  readonly approvalPolicy?: ApprovalPolicy
+  /**
+   * Asked before a call that needs approval. Absent: `onRequest` is, with an elicitation, if `client` declares that it
+   * shows forms; else such calls are refused.
+   */
+  readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal | undefined) => Promise<ApprovalAnswer>
 }
 
 /** A call that the configuration wants to be asked about. */
@@ -233,7 +243,11 @@ export interface ApprovalRequest {
   readonly tool: string
   readonly definition: JsonObject
   readonly arguments: JsonValue | undefined
+  /** What can be answered beside `approve` and `decline`: more than was offered comes to the most that was. */
+  readonly offers: readonly PersistOffer[]
 }
+
+export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
 
 export interface Thread extends AsyncDisposable {
   readonly id: string

@@ -19,7 +19,7 @@ import { REFUSED } from './texts.js'
 
 /** A call that is about to be made, with the authority that its step captured. */
 export interface ApprovalCall {
-  readonly authority: CallAuthority
+  readonly authority: Pick<CallAuthority, 'key' | 'policy' | 'permissions' | 'threadId' | 'turnId' | 'callId'>
   /** The raw name. */
   readonly tool: string
   readonly definition: JsonObject

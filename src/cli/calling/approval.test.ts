@@ -5,7 +5,7 @@ import { serverKey } from '../../identity/index.js'
 import type { Cli } from '../cli.js'
 import { askApproval } from './approval.js'
 
-const request = { key: serverKey('notes'), tool: 'drop\u001b[2J', definition: {}, arguments: { all: true } }
+const request = { key: serverKey('notes'), tool: 'drop\u001b[2J', definition: {}, arguments: { all: true }, offers: [] }
 
 function atTerminal(): { cli: Cli; type: (text: string) => void; stderr: () => string } {
   const { cli, stderr } = captureCli({ home: '/nowhere' })
@@ -26,6 +26,18 @@ describe('a call that needs an approval', () => {
     type(answer)
     expect(await asked).toBe(expected)
     expect(stderr()).toContain('notes / drop\\x1b[2J\n  {"all":true}\nRun it? [y/N]')
+  })
+
+  it('is allowed for good only where that is offered', async () => {
+    for (const [offers, expected] of [
+      [['session', 'always'], 'approve_always'],
+      [['session'], 'decline'],
+    ] as const) {
+      const { cli, type } = atTerminal()
+      const asked = askApproval(cli, false)?.({ ...request, offers }, undefined)
+      type('always\n')
+      expect(await asked).toBe(expected)
+    }
   })
 
   it('is declined when it is given up meanwhile', async () => {

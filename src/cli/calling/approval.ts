@@ -12,12 +12,15 @@ type OnApproval = NonNullable<ThreadOptions['onApproval']>
 export function askApproval(cli: Cli, yes: boolean): OnApproval | undefined {
   if (yes) return async () => 'approve'
   if (cli.stdin.isTTY !== true) return undefined
-  return async ({ key, tool, arguments: args }, signal) => {
+  return async ({ key, tool, arguments: args, offers }, signal) => {
     cli.err.clear()
     cli.err.error(`${oneLine(displayKey(key))} / ${oneLine(tool)}`)
     if (args !== undefined) cli.err.error(`  ${oneLine(JSON.stringify(args))}`)
-    cli.err.error('Run it? [y/N]')
-    return /^y(?:es)?$/i.test(await oneAnswer(cli, signal)) ? 'approve' : 'decline'
+    const mayLast = offers.includes('always')
+    cli.err.error(mayLast ? 'Run it? [y/N], or always' : 'Run it? [y/N]')
+    const answer = await oneAnswer(cli, signal)
+    if (mayLast && /^a(?:lways)?$/i.test(answer)) return 'approve_always'
+    return /^y(?:es)?$/i.test(answer) ? 'approve' : 'decline'
   }
 }
 

@@ -101,8 +101,8 @@ describe('a thread', () => {
     })
     const step = await asking.step()
     expect(text(await step.call(call))).toBe('x')
-    await expect(step.call({ namespace: 'mcp__notes', name: 'fails' })).rejects.toThrow('declined')
-    await expect(asking.callTool({ server: 'notes', tool: 'fails' })).rejects.toThrow('declined')
+    await expect(step.call({ namespace: 'mcp__notes', name: 'fails' })).rejects.toThrow('user rejected MCP tool call')
+    await expect(asking.callTool({ server: 'notes', tool: 'fails' })).rejects.toThrow('user rejected MCP tool call')
     expect(asked).toEqual(['echo {"message":"x"}', 'fails undefined', 'fails undefined'])
   })
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FromServer } from '../../../connections/index.js'
 import { ClosedError, RpcError } from '../../../errors.js'
 import { type InboundRequest, type JsonObject, Peer, RPC } from '../../../protocol/index.js'
-import type { ApprovalRequest, Thread, ThreadEvent, ThreadOptions } from '../../../threads/index.js'
+import type { ApprovalAnswer, ApprovalRequest, Thread, ThreadEvent, ThreadOptions } from '../../../threads/index.js'
 import { optionalObject } from '../../relay/params.js'
 import { BROKER_LIMITS } from '../wire/limits.js'
 import { errorToWire } from '../wire/remote-errors.js'
@@ -29,6 +29,8 @@ type State =
   | { readonly kind: 'starting' }
   | { readonly kind: 'serving'; readonly thread: Thread; readonly methods: ReadonlyMap<string, WireMethod> }
   | { readonly kind: 'closed' }
+
+const ANSWERS: readonly ApprovalAnswer[] = ['approve', 'approve_for_session', 'approve_always', 'decline']
 
 /** A client that uses a thread of the broker as its own. The end of its socket is the end of the thread. */
 export class ThreadSession {
@@ -114,9 +116,9 @@ export class ThreadSession {
     return this.#peer.request(ASK, toWire({ key, method, params, origin }), { signal })
   }
 
-  async #approve(request: ApprovalRequest, signal: AbortSignal | undefined): Promise<'approve' | 'decline'> {
+  async #approve(request: ApprovalRequest, signal: AbortSignal | undefined): Promise<ApprovalAnswer> {
     const { answer } = await this.#peer.request(APPROVE, toWire(request), signal === undefined ? {} : { signal })
-    return answer === 'approve' ? 'approve' : 'decline'
+    return ANSWERS.find((one) => one === answer) ?? 'decline'
   }
 
   #tell(event: ThreadEvent): void {
