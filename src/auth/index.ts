@@ -1,1 +1,2 @@
+export * from './first-party.js'
 export * from './oauth/index.js'
