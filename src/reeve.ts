@@ -1,4 +1,11 @@
 import { join } from 'node:path'
+import {
+  CredentialKeeper,
+  FileCredentialStore,
+  type PendingLogin,
+  type ServerLoginOptions,
+  ServerLogins,
+} from './auth/index.js'
 import { type DurableApprovals, type LauncherFindings, Launchers, LauncherTrials } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
@@ -11,7 +18,13 @@ import {
   LocalEnvironment,
   reapOrphans,
 } from './environments/index.js'
-import { ClosedError, type ReeveError, ThreadInUseError, UnknownThreadError } from './errors.js'
+import {
+  ClosedError,
+  type ReeveError,
+  ThreadInUseError,
+  UnknownEnvironmentError,
+  UnknownThreadError,
+} from './errors.js'
 import { implementation } from './protocol/index.js'
 import { openStore, type Store } from './store/index.js'
 import {
@@ -26,6 +39,15 @@ import {
 } from './threads/index.js'
 import { transportOpener } from './transports/index.js'
 
+export {
+  CallbackListener,
+  callbackPlace,
+  type LoggedIn,
+  type PendingLogin,
+  type ServerLoginOptions,
+  type ServerLogins,
+  type StoredCredential,
+} from './auth/index.js'
 export type { LauncherFault, LauncherFinding, LauncherFindings } from './authority/index.js'
 export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
 export type {
@@ -84,6 +106,9 @@ export type ReeveHostOptions = Pick<ReeveOptions, 'home' | 'env' | 'idleMs' | 'c
 export class ReeveHost implements AsyncDisposable {
   readonly home: string
   readonly env: HostVariables
+  /** For the runtimes: the logins to servers of this home. */
+  readonly logins: ServerLogins
+  readonly #keeper: CredentialKeeper
   readonly #store: Store
   readonly #local: LocalEnvironment
   readonly #environments: EnvironmentTable
@@ -96,6 +121,8 @@ export class ReeveHost implements AsyncDisposable {
   constructor(options: ReeveHostOptions = {}) {
     this.env = options.env ?? process.env
     this.home = options.home ?? reeveHome(this.env)
+    this.#keeper = new CredentialKeeper({ store: new FileCredentialStore(this.home), home: this.home })
+    this.logins = new ServerLogins(this.#keeper)
     this.#store = openStore(join(this.home, 'state.sqlite'))
     this.#warnings = [...this.#store.warnings]
     this.#local = new LocalEnvironment({
@@ -107,11 +134,18 @@ export class ReeveHost implements AsyncDisposable {
     this.#commandLine = options.commandLine
     this.#environments = new EnvironmentTable({ host: this.#local, env: this.env, cwd: this.home })
     const environments = new Map([['local', this.#local]])
+    const { logins } = this
     this.#pool = new ConnectionPool({
+      logins,
       cache: this.#store.inventories,
       ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
       eras: this.#store.eras,
-      open: transportOpener({ environments, parentEnv: this.env, defaultCwd: this.home }),
+      open: transportOpener({
+        environments,
+        parentEnv: this.env,
+        defaultCwd: this.home,
+        credentials: (server, environment) => logins.credentials(server, environment),
+      }),
     })
   }
 
@@ -174,6 +208,7 @@ export class ReeveHost implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
     await this.#pool.close()
+    await this.#keeper.settled()
     await this.#environments.close()
     await this.#local.close()
     this.#store.close()
@@ -278,6 +313,23 @@ export class Reeve implements AsyncDisposable {
     return this.#start(options, { id, record: this.#record(id) }, signal)
   }
 
+  /** The logins to servers: they are of the home, and every process that works there sees them at once. */
+  get logins(): ServerLogins {
+    return this.#parts.host.logins
+  }
+
+  /**
+   * Prepares a login to a server, through the environment that it is reached from.
+   *
+   * @throws UnknownEnvironmentError, and as `ServerLogins.begin`
+   */
+  async login(server: Pick<EffectiveServer, 'key' | 'config'>, options: ServerLoginOptions): Promise<PendingLogin> {
+    const { environmentId } = server.config
+    const placed = this.#environments.get(environmentId)
+    if (placed === undefined) throw new UnknownEnvironmentError(environmentId, { known: this.#environments.ids })
+    return this.logins.begin(server, placed.environment, options)
+  }
+
   /** Loads the configuration again and publishes it to every thread; what did not change keeps running. */
   async reload(): Promise<void> {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
@@ -340,6 +392,7 @@ export class Reeve implements AsyncDisposable {
       capabilities: () => new CapabilityFinder(),
       memory: host.threads,
       approvals: host.approvals,
+      launchers: () => this.#config.launchers.paths(),
       onClosed: (id) => {
         this.#threads.delete(id)
       },

@@ -20,6 +20,7 @@ export {
 } from './prepared-call.js'
 export type { HostVariables } from './referenced-variables.js'
 export { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState } from './startup-failure.js'
+export type { StoredLogins } from './stored-logins.js'
 export { systemTimers, type Timer, type Timers } from './timers.js'
 export { isToolEnabled } from './tool-filter.js'
 export type * from './types.js'

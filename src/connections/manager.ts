@@ -43,7 +43,7 @@ export interface ManagerOptions {
   readonly onEvent?: (event: ConnectionEvent) => void
   /** Where servers run, looked up at every publication. Absent: wherever the pool opens them. */
   readonly environments?: Environments
-  /** A digest of a server's stored credentials. */
+  /** A digest of a server's stored credentials. Default: by the logins of the pool. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
 }
 
@@ -61,6 +61,9 @@ export class ConnectionManager {
   readonly #watch: OfferWatch
   #set: ConnectionSet
   #publishedAt: number
+  /** Of the logins that the set was published with. */
+  #logins: string | undefined
+  readonly #unwatch: (() => void) | undefined
   #closed: Promise<void> | undefined
 
   constructor(options: ManagerOptions) {
@@ -69,6 +72,8 @@ export class ConnectionManager {
     this.#watch = new OfferWatch((event) => this.#emit(event))
     this.#set = new ConnectionSet([], this.#newGrace())
     this.#publishedAt = options.pool.timers.now()
+    this.#logins = options.pool.logins?.version()
+    this.#unwatch = options.pool.logins?.onchange(() => this.#closed === undefined && this.#seeLogins())
   }
 
   /**
@@ -81,6 +86,7 @@ export class ConnectionManager {
   replace(servers: readonly EffectiveServer[], options: { readonly fresh?: boolean } = {}): void {
     if (this.#closed !== undefined) throw new ClosedError('the connection manager')
     const before = this.#set
+    this.#logins = this.#options.pool.logins?.version()
     const set = new ConnectionSet(
       servers.map((server) =>
         this.#view(server, options.fresh === true ? undefined : before.view(server.key), options),
@@ -98,6 +104,7 @@ export class ConnectionManager {
   /** Takes every enabled server as it is after waiting as the options say. In the order of the published servers. */
   async capture(options: CaptureOptions = {}): Promise<readonly CapturedServer[]> {
     for (;;) {
+      this.#seeLogins()
       const set = this.#openSet()
       await waitForCapture(set, options)
       if (set === this.#openSet()) return Object.freeze(set.enabled.map(capture))
@@ -122,6 +129,7 @@ export class ConnectionManager {
    * @throws {UnknownServerError | ServerDisabledError | StartupFailedError | CancelledError | ClosedError}
    */
   async ready(key: ServerKey, signal?: AbortSignal): Promise<ReadyClient> {
+    this.#seeLogins()
     for (;;) {
       const lease = this.#lease(key)
       try {
@@ -162,6 +170,13 @@ export class ConnectionManager {
     // What the shutdown sets off must find the manager closed already.
     this.#closed ??= Promise.resolve().then(() => this.#shutDown())
     return this.#closed
+  }
+
+  /** Publishes the same servers anew when somebody logged in or out: what that concerns is connected to anew. */
+  #seeLogins(): void {
+    const set = this.#openSet()
+    const version = this.#options.pool.logins?.version()
+    if (version !== this.#logins) this.replace(set.views.map(({ server }) => server))
   }
 
   #view(server: EffectiveServer, before: View | undefined, options: { readonly fresh?: boolean }): View {
@@ -205,7 +220,7 @@ export class ConnectionManager {
   ): IdentityContext {
     const { env, fallbackCwd } = this.#options
     const environmentHandle = environment?.handle
-    const storedCredentials = this.#options.storedCredentials?.(server)
+    const storedCredentials = this.#storedCredentials(server)
     return {
       profile,
       env,
@@ -213,6 +228,11 @@ export class ConnectionManager {
       ...(environmentHandle !== undefined && { environmentHandle }),
       ...(storedCredentials !== undefined && { storedCredentials }),
     }
+  }
+
+  #storedCredentials(server: EffectiveServer): string | undefined {
+    const { storedCredentials, pool } = this.#options
+    return storedCredentials === undefined ? pool.logins?.digest(server) : storedCredentials(server)
   }
 
   #startAll(set: ConnectionSet): void {
@@ -274,6 +294,7 @@ export class ConnectionManager {
   }
 
   async #shutDown(): Promise<void> {
+    this.#unwatch?.()
     const how: Ending = 'now'
     const gone = this.#set.release(how)
     await new Promise<void>((resolve) => {

@@ -12,6 +12,7 @@ import type { Debounce } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import type { Holding } from './seat.js'
 import { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState } from './startup-failure.js'
+import type { StoredLogins } from './stored-logins.js'
 import { systemTimers, type Timers } from './timers.js'
 import type { ClientProfile } from './types.js'
 
@@ -23,6 +24,8 @@ export interface PoolOptions {
   /** Which era each server was found to speak. */
   readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
+  /** Absent: nobody logs in anywhere. */
+  readonly logins?: StoredLogins
   readonly debounce?: Debounce
   readonly random?: () => number
   /** Milliseconds that a server which nobody holds any more is kept up for the next holder. Default 0. */
@@ -68,6 +71,7 @@ interface Slot {
 export class ConnectionPool {
   readonly timers: Timers
   readonly cache: InventoryCache | undefined
+  readonly logins: StoredLogins | undefined
   readonly #options: PoolOptions
   readonly #slots = new Map<string, Slot>()
   readonly #open = new Set<Connection>()
@@ -80,6 +84,7 @@ export class ConnectionPool {
     this.#options = options
     this.timers = options.timers ?? systemTimers
     this.cache = options.cache
+    this.logins = options.logins
   }
 
   /**
@@ -177,7 +182,8 @@ export class ConnectionPool {
   }
 
   #create({ server, identity, profile, fallbackCwd, environment, cacheIdentity }: ConnectionRequest): Connection {
-    const { open, eras, authState, debounce, random } = this.#options
+    const { open, eras, logins, debounce, random } = this.#options
+    const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of)))
     const { cache } = this
     const connection = new Connection({
       server,

@@ -32,11 +32,14 @@ describe('the text of a failed startup', () => {
     expect(failure.authRequired).toBe(true)
   })
 
-  it('sends the user of a server in another environment to the client', () => {
-    const server = httpServer('docs', { environmentId: 'devbox' }, {}, 'devbox')
-    expect(text(server, new AuthRequiredError('401'), 'handshake')).toBe(
-      'The docs (environment devbox) MCP server is not logged in. ' +
-        "Sign in to it through your client: it runs in the environment 'devbox'.",
+  it('names the environment of a server that one contributed, and no other', () => {
+    const scoped = httpServer('docs', { environmentId: 'devbox' }, {}, 'devbox')
+    expect(text(scoped, new AuthRequiredError('401'), 'handshake')).toBe(
+      'The docs (environment devbox) MCP server is not logged in. Run `reeve login docs --env devbox`.',
+    )
+    const placed = httpServer('docs', { environmentId: 'devbox' })
+    expect(text(placed, new AuthRequiredError('401'), 'handshake')).toBe(
+      'The docs MCP server is not logged in. Run `reeve login docs`.',
     )
   })
 

@@ -66,7 +66,7 @@ export function failureText(failure: ReeveError): string {
 function displayText(server: EffectiveServer, reason: string, authRequired: boolean, again: boolean): string {
   const { key, config } = server
   if (isGitHubWithoutToken(server)) return githubText(key)
-  if (authRequired) return authText(key, config.environmentId, again)
+  if (authRequired) return authText(key, again)
   if (TIMEOUT_TEXTS.some((text) => reason.includes(text))) {
     return timeoutText(key, config.startupTimeoutMs ?? DEFAULT_STARTUP_TIMEOUT)
   }
@@ -90,13 +90,10 @@ function githubText(key: ServerKey): string {
   )
 }
 
-function authText(key: ServerKey, environmentId: string, again: boolean): string {
+function authText(key: ServerKey, again: boolean): string {
   const what = again ? 'requires OAuth reauthentication' : 'is not logged in'
-  const how =
-    environmentId === 'local' && key.environment === null
-      ? `Run \`reeve login ${key.name}\`.`
-      : `Sign in to it through your client: it runs in the environment '${key.environment ?? environmentId}'.`
-  return `The ${displayKey(key)} MCP server ${what}. ${how}`
+  const where = key.environment === null ? '' : ` --env ${key.environment}`
+  return `The ${displayKey(key)} MCP server ${what}. Run \`reeve login ${key.name}${where}\`.`
 }
 
 function timeoutText(key: ServerKey, timeoutMs: number): string {

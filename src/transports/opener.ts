@@ -3,6 +3,7 @@ import type { Environment } from '../environments/index.js'
 import { ConfigError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { Transport } from '../protocol/index.js'
+import type { HttpAuth } from './http/http-auth.js'
 import { openHttp } from './http/open.js'
 import { openStdio } from './stdio/open.js'
 
@@ -13,6 +14,8 @@ export interface OpenerOptions {
   readonly parentEnv: Readonly<Record<string, string | undefined>>
   /** Working directory of a local stdio server without `cwd`, where the opening names none. */
   readonly defaultCwd: string
+  /** Credentials that the configuration does not give itself, for a server that is reached through this environment. */
+  readonly credentials?: (server: Openable, environment: Environment) => HttpAuth | undefined
   /** Every line that a server writes to stderr. */
   readonly onstderr?: (key: ServerKey, line: string) => void
 }
@@ -39,7 +42,7 @@ export interface Opening {
  * @throws ConfigError from the returned function, when the execution environment is unknown or the transport unusable
  */
 export function transportOpener(options: OpenerOptions): (server: Openable, how: Opening) => Promise<Transport> {
-  const { environments, parentEnv, defaultCwd, onstderr } = options
+  const { environments, parentEnv, defaultCwd, credentials, onstderr } = options
   return async (
     { key, config, source },
     { signal, cwd = defaultCwd, environment = environments.get(config.environmentId) },
@@ -63,7 +66,17 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
     const reached =
       environment.kind === 'local' ? { spawn: environment.spawn.bind(environment) } : { executor: environment }
     const redirects = source?.plugin?.agentPlugin === true ? 'stop-credentials' : 'same-origin'
-    return openHttp({ http: environment.http, server, env: parentEnv, label, cwd, redirects, ...reached })
+    const auth = credentials?.({ key, config, ...(source && { source }) }, environment)
+    return openHttp({
+      http: environment.http,
+      server,
+      env: parentEnv,
+      label,
+      cwd,
+      redirects,
+      ...reached,
+      ...(auth && { auth }),
+    })
   }
 }
 

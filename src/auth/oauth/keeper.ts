@@ -72,6 +72,11 @@ export class CredentialKeeper {
     return found !== undefined && found.accessToken === wish.rejected ? undefined : found
   }
 
+  /** Resolves when no refresh is under way: one that is cut off loses what the server has given for it. Never rejects. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values())
+  }
+
   #isGood(credential: StoredCredential, { rejected }: TokenWish): boolean {
     return credential.accessToken !== rejected && !isDue(credential, this.#now())
   }

@@ -1,11 +1,13 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import type { ServerConfig } from '../../config/index.js'
-import { ReeveError } from '../../errors.js'
+import { ReeveError, UnsupportedError } from '../../errors.js'
+import { isHeaderValue } from '../header-field.js'
 import { type CredentialOwner, isUsable, type StoredCredential } from '../store/credential.js'
 import type { CredentialStore } from '../store/store.js'
 import { credentialUrl } from './endpoint.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
+import { beginLogin, type LoginOptions, type PendingLogin } from './login.js'
 import { OAuthServerAuth } from './server-auth.js'
 
 /** A server as far as its login goes. */
@@ -31,6 +33,16 @@ export function loginOwner({ key, config }: LoginServer, principal = LOCAL_PRINC
   return url === undefined ? undefined : { server: key.name, environment: environmentId, url, principal }
 }
 
+/** What one login wants otherwise than the configuration says. */
+export type ServerLoginOptions = Pick<LoginOptions, 'redirectUri' | 'client' | 'scopes' | 'challenge' | 'signal'>
+
+function ownerOf(server: LoginServer): CredentialOwner {
+  const owner = loginOwner(server)
+  if (owner !== undefined) return owner
+  const { name } = server.key
+  throw new UnsupportedError(`MCP server '${name}' is not one that is logged in to with OAuth`, { place: name })
+}
+
 /** The logins of one home, as connections see them. */
 export class ServerLogins {
   readonly #keeper: CredentialKeeper
@@ -46,6 +58,47 @@ export class ServerLogins {
   credentials(server: LoginServer, { http }: { readonly http: OAuthHttp }): OAuthServerAuth | undefined {
     const owner = loginOwner(server)
     return owner === undefined ? undefined : new OAuthServerAuth(this.#keeper, owner, http)
+  }
+
+  /**
+   * Prepares a login to a server, as its configuration has it and `options` want it.
+   *
+   * @throws UnsupportedError for a server without OAuth; as `beginLogin`
+   */
+  begin(
+    server: LoginServer,
+    { http }: { readonly http: OAuthHttp },
+    options: ServerLoginOptions,
+  ): Promise<PendingLogin> {
+    const owner = ownerOf(server)
+    const { transport, scopes } = server.config
+    const { oauth, oauthResource, httpHeaders = {} } = transport.type === 'stdio' ? {} : transport
+    const { client, ...rest } = options
+    const id = client?.id ?? oauth?.clientId
+    return beginLogin({
+      owner,
+      http,
+      store: this.#store,
+      headers: Object.entries(httpHeaders).filter(([, value]) => isHeaderValue(value)),
+      ...(oauthResource !== undefined && { resource: oauthResource }),
+      ...(scopes !== undefined && { scopes }),
+      client: { ...client, ...(id !== undefined && { id }) },
+      ...rest,
+    })
+  }
+
+  /** Forgets every login to a server, whoever issued it; resolves to those that there were. */
+  logout(server: LoginServer): Promise<readonly StoredCredential[]> {
+    const { server: name, environment, principal } = ownerOf(server)
+    return this.#store.remove(
+      (stored) => stored.server === name && stored.environment === environment && stored.principal === principal,
+    )
+  }
+
+  /** What is stored for a server. Throws CredentialStoreError. */
+  find(server: LoginServer): StoredCredential | undefined {
+    const owner = loginOwner(server)
+    return owner === undefined ? undefined : this.#store.find(owner)
   }
 
   version(): string {
