@@ -59,6 +59,8 @@ export class RuntimeInstances {
 
   async #obtain(manager: AuthManager, snapshot: SignedIn): Promise<RuntimeInstance> {
     const registration = this.#registrationOf(snapshot)
+    // What failed before is only told again; a refusal that is answered is one of an attempt of now.
+    if (registration.isWaiting) return registration.obtain()
     try {
       const instance = await registration.obtain()
       this.#tellStrangeActor(instance, snapshot)

@@ -68,6 +68,12 @@ export class Registration {
     return this.#state.kind === 'ready' ? this.#state.instance : undefined
   }
 
+  /** Whether the next attempt has to wait, or will never be made. */
+  get isWaiting(): boolean {
+    const state = this.#state
+    return state.kind === 'refused' || (state.kind === 'waiting' && this.#options.clock.now() < state.until)
+  }
+
   /** True once, then false. */
   takeRefresh(): boolean {
     const may = this.#mayRefresh
