@@ -393,6 +393,7 @@ export class Reeve implements AsyncDisposable {
       memory: host.threads,
       approvals: host.approvals,
       launchers: () => this.#config.launchers.paths(),
+      launchers: () => this.#config.launchers.paths(),
       onClosed: (id) => {
         this.#threads.delete(id)
       },

@@ -1,10 +1,11 @@
 import type { PermissionAuthority } from '../catalog/index.js'
-import type { CacheHint, CapturedServer, PreparedCall } from '../connections/index.js'
+import type { CacheHint, CapturedServer, PreparedCall, ReadyClient } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
 import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
+import { type CallSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
@@ -19,6 +20,7 @@ export interface StepHost {
   readonly appTools: boolean
   readonly approvals: CallApprovals
   readonly functions: FunctionHost
+  readonly launchers: LauncherSource
 }
 
 /** What holds when a step is taken. */
@@ -26,12 +28,13 @@ export interface StepMoment {
   /** The environments that are selected. */
   readonly selected: readonly string[]
   readonly authorityOf: (key: ServerKey) => PermissionAuthority<Profile>
+  readonly sandboxOf: (server: Pick<CapturedServer, 'key' | 'config'>) => CallSandbox | undefined
 }
 
 /** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
 export function takeStep(
   servers: readonly CapturedServer[],
-  { selected, authorityOf }: StepMoment,
+  { selected, authorityOf, sandboxOf }: StepMoment,
   host: StepHost,
 ): Step {
   const offered = offer(
@@ -47,8 +50,14 @@ export function takeStep(
   )
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
   const functions = new ResourceFunctions(servers, selected, host.functions)
-  const byKey = new ServerKeyMap(servers.map((server) => [server.key, server]))
+  const byKey = new ServerKeyMap(servers.map((server) => [server.key, { server, sandbox: sandboxOf(server) }]))
   return new FrozenStep(offered, hint, functions, byKey, host)
+}
+
+/** A server as the step found it, and the policy that its calls carry. */
+interface StepServer {
+  readonly server: CapturedServer
+  readonly sandbox: CallSandbox | undefined
 }
 
 class FrozenStep implements Step {
@@ -59,14 +68,14 @@ class FrozenStep implements Step {
   readonly #functions: ResourceFunctions
   readonly #byFlat = new Map<string, StepTool>()
   readonly #byPair = new Map<string, StepTool>()
-  readonly #servers: ServerKeyMap<CapturedServer>
+  readonly #servers: ServerKeyMap<StepServer>
   readonly #host: StepHost
 
   constructor(
     offered: Offered,
     cacheHint: CacheHint,
     functions: ResourceFunctions,
-    servers: ServerKeyMap<CapturedServer>,
+    servers: ServerKeyMap<StepServer>,
     host: StepHost,
   ) {
     const { namespaces, tools } = offered
@@ -111,8 +120,9 @@ class FrozenStep implements Step {
     options: CallOptions,
   ): Promise<JsonObject> {
     const place = `${key.name}/${tool}`
-    const server = this.#servers.get(key)
-    if (server === undefined) throw new UnsupportedCallError('', tool)
+    const captured = this.#servers.get(key)
+    if (captured === undefined) throw new UnsupportedCallError('', tool)
+    const { server, sandbox } = captured
     const { source } = server
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
     const payload = payloadOf(place, args, meta, ids)
@@ -120,7 +130,8 @@ class FrozenStep implements Step {
     const remember = await this.#host.approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }
-    return prepared.run(sent, { ...rest, ...inLease(remember, sent) })
+    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers: this.#host.launchers })
+    return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
   }
 }
 
@@ -135,17 +146,24 @@ export function payloadOf(
   return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, live) }
 }
 
-/** Keeps what was allowed beyond the call, once nothing stands in its way (reference: authority, 4). */
-export function inLease<Sent>(
-  remember: (() => void) | undefined,
+/** What is done once nothing stands in the way of a call. */
+export interface LeaseWork {
+  /** Keeps what was allowed beyond the call (reference: authority, 4). */
+  readonly remember: (() => void) | undefined
+  readonly sandbox: CallSandbox | undefined
+  readonly config: CapturedServer['config']
+  readonly launchers: LauncherSource
+}
+
+/** To be run in the lease of a call: what is sent, with the policy that its server wants to know. Undefined: there is none. */
+export function inLease<Sent extends { readonly _meta: JsonObject }>(
   sent: Sent,
-): { readonly prepare?: () => Promise<Sent> } {
-  if (remember === undefined) return {}
-  return {
-    prepare: async () => {
-      remember()
-      return sent
-    },
+  { remember, sandbox, config, launchers }: LeaseWork,
+): ((client: Pick<ReadyClient, 'capabilities'>) => Promise<Sent>) | undefined {
+  if (remember === undefined && sandbox === undefined) return undefined
+  return (client) => {
+    remember?.()
+    return withSandbox(sent, sandbox, client, config.transport.type, launchers)
   }
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import type { LauncherSource } from './call-sandbox.js'
 import { LeftOut } from './functions/left-out.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
@@ -37,6 +38,7 @@ export interface ThreadHost {
   readonly capabilities: () => CapabilitySource
   readonly memory: ThreadMemory
   readonly approvals: DurableApprovals
+  readonly launchers: LauncherSource
   onClosed(id: string): void
 }
 
@@ -102,17 +104,19 @@ export function stepHostOf(
     readonly approvals: CallApprovals
     readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
+    readonly launchers: LauncherSource
     readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const { threadId, approvals, multiEnvironment, prefixedNames, ready, tell } = own
+  const { threadId, approvals, multiEnvironment, prefixedNames, launchers, ready, tell } = own
   return {
     threadId,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
     multiEnvironment,
     appTools: appTools ?? false,
     approvals,
+    launchers,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }
 }

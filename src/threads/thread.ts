@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type CapturedServer,
   type ConnectionEvent,
   ConnectionManager,
   DEFAULT_TOOL_TIMEOUT,
@@ -12,7 +13,8 @@ import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { CallApprovals } from './approval.js'
+import { approvalTarget, CallApprovals } from './approval.js'
+import { type CallSandbox, callSandbox } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
 import type { ListingHost } from './listing.js'
 import { LogLevel } from './log-level.js'
@@ -23,6 +25,7 @@ import { inLease, payloadOf, type StepHost, takeStep } from './step.js'
 import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
 import type {
+  ApprovalTarget,
   CallOptions,
   Prompts,
   Resources,
@@ -96,6 +99,7 @@ export class RuntimeThread implements Thread {
       approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
+      launchers: host.launchers,
       ready: (key, signal) => this.#manager.ready(key, signal),
       tell: (event) => this.#tell(event),
     })
@@ -132,7 +136,8 @@ export class RuntimeThread implements Thread {
     const captured = await this.#captured(options)
     const mine = captured.filter(({ key }) => this.#servers.authorityOf(key).kind !== 'none')
     const selected = this.#servers.places.map(({ id }) => id)
-    return takeStep(mine, { selected, authorityOf: (key) => this.#servers.authorityOf(key) }, this.#step)
+    const authorityOf = (key: ServerKey) => this.#servers.authorityOf(key)
+    return takeStep(mine, { selected, authorityOf, sandboxOf: (server) => this.#sandboxOf(server) }, this.#step)
   }
 
   async callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
@@ -148,18 +153,30 @@ export class RuntimeThread implements Thread {
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
     const authority = this.#servers.authorityOf(key)
+    const sandbox = this.#sandboxOf(server)
     const remember = await this.#approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
-    if (prepared !== undefined) return prepared.run(sent, { ...rest, ...inLease(remember, sent) })
+    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers: this.#host.launchers })
+    if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)
-    remember?.()
+    const { params: more, ...told } = (await prepare?.(client)) ?? sent
     return client.request(
       'tools/call',
-      { ...params, name: tool, ...payload },
+      { ...more, name: tool, ...told },
       { timeoutMs: server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, ...rest },
     )
+  }
+
+  async approvalOf(
+    call: Parameters<Thread['approvalOf']>[0],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<ApprovalTarget> {
+    this.#refuseWhenClosed()
+    const key = await this.#servers.locate(call, signal)
+    await this.#manager.ready(key, signal)
+    return approvalTarget(await this.#manager.captureOne(key, signal), call.tool)
   }
 
   async complete(
@@ -240,6 +257,11 @@ export class RuntimeThread implements Thread {
       await this.#servers.looked({ graceMs, all: wait === 'all' || graceMs === 0, ...(signal && { signal }) })
     }
     return this.#manager.capture(options)
+  }
+
+  /** The policy that calls of a server carry to it, as selected now. */
+  #sandboxOf({ key, config }: Pick<CapturedServer, 'key' | 'config'>): CallSandbox | undefined {
+    return callSandbox(config, this.#servers.authorityOf(key), this.#servers.places, this.#host.cwd)
   }
 
   #keep(places: readonly SelectedPlace[]): void {

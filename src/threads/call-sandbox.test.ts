@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../protocol/index.js'
+import { callSandbox, withSandbox } from './call-sandbox.js'
+import { selectPlaces } from './selection.js'
+
+const PROFILE: JsonObject = { type: 'disabled', later: 1 }
+const places = selectPlaces(
+  [
+    { id: 'devbox', cwd: '/srv/app', workspaceRoots: ['/srv/app', '/srv/lib'] },
+    { id: 'plain', cwd: '/srv' },
+  ],
+  { defaultSelection: [], cwdOf: () => undefined, cwd: '/here' },
+)
+const of = (environmentId: string, profile: JsonObject | null = PROFILE) =>
+  callSandbox({ environmentId }, { kind: 'environment', environment: environmentId, profile }, places, '/here')
+
+const ASKS = { capabilities: { experimental: { 'codex/sandbox-state': {} } } }
+const LAUNCHER = { codexExecutable: '/opt/codex/codex' }
+const found = () => Promise.resolve(LAUNCHER)
+const unasked = () => Promise.reject(new Error('asked for a launcher'))
+
+describe('the policy that calls carry', () => {
+  it('is of the environment that the server runs in', () => {
+    expect(of('devbox')).toEqual({
+      executionEnvironment: 'devbox',
+      profile: PROFILE,
+      cwd: '/srv/app',
+      workspaceRoots: ['/srv/app', '/srv/lib'],
+    })
+    expect(of('local')).toMatchObject({ cwd: '/here', workspaceRoots: ['/here'] })
+  })
+
+  it('is none where the thread does not work, where nothing governs, and where none was handed over', () => {
+    expect(of('other')).toBeUndefined()
+    expect(of('devbox', null)).toBeUndefined()
+    expect(callSandbox({ environmentId: 'devbox' }, { kind: 'none' }, places, '/here')).toBeUndefined()
+  })
+})
+
+describe('a call', () => {
+  const payload: { readonly arguments: JsonObject; readonly _meta: JsonObject } = {
+    arguments: {},
+    _meta: { mine: 1, threadId: 't' },
+  }
+
+  it('has it behind all else', async () => {
+    const { _meta } = await withSandbox(payload, of('local'), ASKS, 'stdio', found)
+    expect(Object.keys(_meta)).toEqual([
+      'mine',
+      'threadId',
+      'codex/sandbox-state',
+      'codex/sandbox-state-meta',
+      'codex/sandbox-launcher',
+    ])
+    expect(_meta['codex/sandbox-launcher']).toEqual(LAUNCHER)
+  })
+
+  it('looks for a launcher only where it would be sent', async () => {
+    expect(await withSandbox(payload, of('local'), { capabilities: {} }, 'stdio', unasked)).toBe(payload)
+    expect(await withSandbox(payload, undefined, ASKS, 'stdio', unasked)).toBe(payload)
+    for (const [sandbox, transport] of [
+      [of('devbox'), 'stdio'],
+      [of('local'), 'streamable_http'],
+    ] as const) {
+      const { _meta } = await withSandbox(payload, sandbox, ASKS, transport, unasked)
+      expect(Object.keys(_meta).slice(2)).toEqual(['codex/sandbox-state', 'codex/sandbox-state-meta'])
+    }
+  })
+
+  it('goes without a launcher where none works', async () => {
+    const { _meta } = await withSandbox(payload, of('local'), ASKS, 'stdio', () => Promise.resolve(undefined))
+    expect(_meta).not.toHaveProperty(['codex/sandbox-launcher'])
+    expect(_meta).toHaveProperty(['codex/sandbox-state'])
+  })
+
+  it('tells workspace roots as paths, and keeps what nobody knows', async () => {
+    const special = { type: 'special', value: { kind: 'project_roots' } }
+    const profile = {
+      type: 'managed',
+      file_system: { type: 'restricted', entries: [{ path: special, access: 'write', later: 1 }], later: 2 },
+      network: 'restricted',
+      later: 3,
+    }
+    const { _meta } = await withSandbox(payload, of('devbox', profile), ASKS, 'stdio', found)
+    expect(_meta['codex/sandbox-state']).toMatchObject({
+      permissionProfile: {
+        file_system: {
+          entries: [
+            { path: { type: 'path', path: '/srv/app' }, access: 'write', later: 1 },
+            { path: { type: 'path', path: '/srv/lib' }, access: 'write', later: 1 },
+          ],
+          later: 2,
+        },
+        later: 3,
+      },
+    })
+  })
+})

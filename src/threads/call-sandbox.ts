@@ -1,0 +1,71 @@
+import {
+  asksForSandboxState,
+  executionCwd,
+  type LauncherPaths,
+  pathStyleOf,
+  type SandboxServer,
+  sandboxMeta,
+  takesLauncher,
+} from '../authority/index.js'
+import type { PermissionAuthority } from '../catalog/index.js'
+import type { ServerConfig } from '../config/index.js'
+import type { ReadyClient } from '../connections/index.js'
+import { materialiseRoots } from '../permissions/index.js'
+import type { JsonObject } from '../protocol/index.js'
+import type { Profile } from './composition.js'
+import type { SelectedPlace } from './selection.js'
+
+/** Paths of the launchers that work now. Asked only for servers that take one. */
+export type LauncherSource = () => Promise<LauncherPaths | undefined>
+
+/** The policy that the calls of one server carry to it: what was selected when its step was taken. Frozen. */
+export interface CallSandbox {
+  readonly executionEnvironment: string
+  readonly profile: JsonObject
+  readonly cwd: string
+  readonly workspaceRoots: readonly string[]
+}
+
+/**
+ * Undefined where no profile was handed over, or where the server runs in an environment that is not selected: it is then
+ * told of none.
+ *
+ * @param threadCwd of the thread, on the host
+ */
+export function callSandbox(
+  { environmentId }: Pick<ServerConfig, 'environmentId'>,
+  authority: PermissionAuthority<Profile>,
+  places: readonly SelectedPlace[],
+  threadCwd: string,
+): CallSandbox | undefined {
+  if (authority.kind === 'none' || authority.profile === null) return undefined
+  const cwd = executionCwd(environmentId, places, threadCwd)
+  if (cwd === undefined) return undefined
+  const workspaceRoots = places.find(({ id }) => id === environmentId)?.workspaceRoots ?? [cwd]
+  return Object.freeze({ executionEnvironment: environmentId, profile: authority.profile, cwd, workspaceRoots })
+}
+
+/**
+ * What a call sends, with its policy behind all else of `_meta` where the server asks for it. What a caller put there is
+ * gone already (see `callMeta`).
+ *
+ * @throws PermissionProfileError the profile's workspace roots can't be told
+ */
+export async function withSandbox<Payload extends { readonly _meta: JsonObject }>(
+  payload: Payload,
+  sandbox: CallSandbox | undefined,
+  { capabilities }: Pick<ReadyClient, 'capabilities'>,
+  transport: SandboxServer['transport'],
+  launchers: LauncherSource,
+): Promise<Payload> {
+  if (sandbox === undefined || !asksForSandboxState(capabilities)) return payload
+  const server = { capabilities, transport }
+  const launcher = takesLauncher(sandbox, server) ? await launchers() : undefined
+  const meta = sandboxMeta(withRoots(sandbox), server, launcher === undefined ? {} : { launcher })
+  return { ...payload, _meta: { ...payload._meta, ...meta } }
+}
+
+/** Servers get the profile with its workspace roots as absolute paths (reference: authority, 9). */
+function withRoots({ profile, cwd, workspaceRoots: roots, ...sandbox }: CallSandbox) {
+  return { ...sandbox, cwd, profile: materialiseRoots(profile, { cwd, roots, style: pathStyleOf(cwd) }) }
+}
