@@ -16,7 +16,7 @@ export {
 } from './runtime/backend.js'
 export { BackendClient, type BackendRequest } from './runtime/backend-client.js'
 export type { AuthOperation, Authorization, AuthRedirects, ConnectionAuth } from './runtime/connection-auth.js'
-export { eligibilityOf, type ServerFacts, underAuth, withoutOwned } from './runtime/eligibility.js'
+export { eligibilityOf, type ServerFacts, withoutOwned } from './runtime/eligibility.js'
 export { type AbandonedSession, endSession, type SessionEnd } from './runtime/end-session.js'
 export { type AuthOfTransport, type TransportAuthOptions, transportAuth } from './runtime/http-auth.js'
 export { RuntimeInstances, type RuntimeInstancesOptions } from './runtime/instances.js'

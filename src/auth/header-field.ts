@@ -9,11 +9,3 @@ export function isHeaderValue(value: string): boolean {
   }
   return true
 }
-
-/** What the auth room alone decides on an eligible connection; a configured or inherited copy is dropped. Lower case. */
-export const AUTH_OWNED: ReadonlySet<string> = new Set([
-  'authorization',
-  'x-openai-agent-assertion',
-  'chatgpt-account-id',
-  'x-openai-fedramp',
-])

@@ -1,4 +1,4 @@
-import { AUTH_OWNED, type HeaderField } from '../header-field.js'
+import type { HeaderField } from '../header-field.js'
 import type { RuntimeAuthMode } from './mode.js'
 
 export interface ServerFacts {
@@ -26,26 +26,10 @@ export function eligibilityOf({
 }
 
 /**
- * Configured headers of a server that may be asked for: in the runtime modes nothing of what is ours is left but a place for
- * it; with the feature off a configured assertion passes. Source: reference, runtime-auth 4.2.
- *
- * @param given what the auth room gives for the same request: a field with a new value keeps its early place.
+ * The configured headers that a transport may lay under the auth room's own: all, for a server that is not `ours`. Of ours,
+ * a field that auth gives anew stays, so that its value replaces it in its early place; one that it would not replace in
+ * this mode goes. With the feature off a configured assertion passes. Source: reference, runtime-auth 4.2.
  */
-export function underAuth(
-  configured: readonly HeaderField[],
-  given: readonly HeaderField[],
-  mode: RuntimeAuthMode,
-): HeaderField[] {
-  const ours = new Map(given.map(([name, value]) => [name.toLowerCase(), value]))
-  return configured.flatMap(([name, value]): HeaderField[] => {
-    const lower = name.toLowerCase()
-    const replacing = ours.get(lower)
-    if (replacing !== undefined) return [[name, replacing]]
-    return AUTH_OWNED.has(lower) && mode !== 'off' ? [] : [[name, value]]
-  })
-}
-
-/** Configured fields that must not reach the wire on an eligible connection of this mode, taken out before it is opened. */
 export function withoutOwned(configured: readonly HeaderField[], mode: RuntimeAuthMode): HeaderField[] {
   if (mode === 'off') return [...configured]
   const goes = mode === 'assertion_only' ? ['x-openai-agent-assertion', 'x-openai-fedramp'] : ['x-openai-fedramp']
