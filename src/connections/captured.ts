@@ -30,6 +30,8 @@ export interface CapturedServer {
   readonly inventory: Inventory | undefined
   /** Why it is not up, when it failed. */
   readonly error: ReeveError | undefined
+  /** Why requests to it would have to wait now: its environment is on its way back. Asked anew each time. */
+  outage(): ReeveError | undefined
   /**
    * Binds a call to the tool as it is here. A tool that is only known from the cache is bound by its execution contract.
    *
@@ -58,6 +60,7 @@ export function capture(view: View & { readonly lease: Lease }): CapturedServer 
     client: basis === 'live' ? lease.client : undefined,
     inventory,
     error: errorOf(lease, key),
+    outage: () => lease.connection.reach.outage(),
     prepareCall: (tool: string) => prepare(view, tools, basis, tool),
   })
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '../environments/index.js'
+import { EnvironmentError, type ReeveError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import { withKey } from './error-key.js'
+import { withEnvironmentKey, withKey } from './error-key.js'
 
 /** Whether a server's environment lets anything through to it. */
 export class Reach {
@@ -17,6 +18,13 @@ export class Reach {
   /** Its environment is on its way back. */
   get isRecovering(): boolean {
     return this.#environment?.state.is === 'recovering'
+  }
+
+  /** Why requests wait now: its environment is on its way back. */
+  outage(): ReeveError | undefined {
+    const state = this.#environment?.state
+    if (state?.is !== 'recovering') return undefined
+    return state.error instanceof EnvironmentError ? withEnvironmentKey(state.error, this.#key) : state.error
   }
 
   /**

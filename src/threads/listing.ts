@@ -1,6 +1,7 @@
 import {
   type CacheHint,
   type CapturedServer,
+  type CaptureOptions,
   LISTS,
   type ListMethod,
   listAllPages,
@@ -10,12 +11,13 @@ import { OperationTimeoutError, ProtocolViolationError, RpcError } from '../erro
 import type { ServerKey } from '../identity/index.js'
 import { type JsonObject, type JsonValue, RPC } from '../protocol/index.js'
 import { narrowestHint, readCacheHint } from './cache-hint.js'
-import type { CallOptions, Listing, ListPage, ServerSelector } from './types.js'
+import { listEverything } from './list-everything.js'
+import type { CallOptions, ListAllOptions, Listing, ListPage, ServerSelector } from './types.js'
 
 /** What a listing needs of its thread. */
 export interface ListingHost {
-  /** The servers as they are, after the usual wait. */
-  capture(signal: AbortSignal | undefined): Promise<readonly CapturedServer[]>
+  /** The servers as they are, after a wait as in a step. */
+  capture(options: CaptureOptions): Promise<readonly CapturedServer[]>
   /** One server, up. */
   ready(
     selector: ServerSelector,
@@ -46,7 +48,7 @@ export function listing(host: ListingHost, kind: ListKind): Listing {
   return Object.freeze({
     list: (selector: ServerSelector & { readonly cursor?: string }, options: CallOptions = {}) =>
       onePage(host, kind, selector, options),
-    listAll: (options: CallOptions = {}) => everything(host, kind, options),
+    listAll: (options: ListAllOptions = {}) => listEverything(host, kind, options),
   })
 }
 
@@ -72,38 +74,6 @@ export function pageOf(key: ServerKey, list: ListMethod, result: JsonObject): Li
     ...(typeof next === 'string' && next !== '' && { nextCursor: next }),
     ...(cacheHint && { cacheHint }),
   }
-}
-
-/** Ready servers are asked, in parallel; of those that are still coming up, what the cache knows is given. */
-async function everything(host: ListingHost, kind: ListKind, options: CallOptions): ReturnType<Listing['listAll']> {
-  const servers = await host.capture(options.signal)
-  const pages: ListPage[] = []
-  const failures: { key: ServerKey; error: string }[] = []
-  const settled = await Promise.allSettled(servers.map((server) => ofServer(server, kind, options)))
-  options.signal?.throwIfAborted()
-  for (const [index, server] of servers.entries()) {
-    const outcome = settled[index]
-    if (outcome?.status === 'fulfilled') {
-      if (outcome.value !== undefined) pages.push({ key: server.key, ...outcome.value })
-    } else {
-      failures.push({ key: server.key, error: outcome?.reason instanceof Error ? outcome.reason.message : 'failed' })
-    }
-  }
-  return { pages, failures }
-}
-
-/** Undefined for a server that has no such thing. */
-async function ofServer(
-  { key, client, inventory, error }: CapturedServer,
-  { list, capability, cached }: ListKind,
-  options: CallOptions,
-): Promise<Omit<ListPage, 'key'> | undefined> {
-  if (client !== undefined) {
-    return hasCapability(client, capability) ? allPages(key, client, list, { signal: options.signal }) : undefined
-  }
-  if (inventory?.[cached] !== undefined) return { items: inventory[cached] }
-  if (error !== undefined) throw error
-  return undefined
 }
 
 /**

@@ -105,7 +105,7 @@ export class RuntimeThread implements Thread {
     })
     this.#logLevel = new LogLevel(this.#manager, (key, error) => this.#warn(key, error))
     const listings: ListingHost = {
-      capture: (signal) => this.#captured({ ...(signal && { signal }) }),
+      capture: (captureOptions) => this.#captured(captureOptions),
       ready: async (selector, signal) => this.client(selector, { ...(signal && { signal }) }),
     }
     const client: ClientOf = (selector, callOptions) => this.client(selector, callOptions)

@@ -106,10 +106,25 @@ export interface ListPage {
 /** Everything but tools, always by exact key. `listAll` asks ready servers in parallel; failed ones are reported aside. */
 export interface Listing {
   list(selector: ServerSelector & { readonly cursor?: string }, options?: CallOptions): Promise<ListPage>
-  listAll(options?: CallOptions): Promise<{
-    readonly pages: readonly ListPage[]
-    readonly failures: readonly { readonly key: ServerKey; readonly error: string }[]
-  }>
+  listAll(options?: ListAllOptions): Promise<AllPages>
+}
+
+export interface ListAllOptions extends CallOptions {
+  /** Which servers are waited for while they come up, as in a step. Default `grace`. */
+  readonly wait?: 'grace' | 'none' | 'all'
+  /**
+   * Milliseconds after which there is an answer whatever is missing. A server that was not heard by then, or whose
+   * environment is on its way back, is answered for by what it listed last. Absent: environments are looked into, and
+   * servers have 30 s.
+   */
+  readonly withinMs?: number
+}
+
+export interface AllPages {
+  readonly pages: readonly ListPage[]
+  readonly failures: readonly { readonly key: ServerKey; readonly error: string }[]
+  /** False while a server is coming up, or was answered for: another listing may say more. */
+  readonly isWhole: boolean
 }
 
 export interface Resources extends Listing {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../protocol/index.js'
-import type { CallOptions, Listing } from '../../threads/index.js'
+import type { CallOptions, ListAllOptions, Listing } from '../../threads/index.js'
 import type { ResultForm } from '../bridge/index.js'
 import { type Collected, collect, failuresMeta, type OwnedItem } from './collect.js'
 import { type ListedItem, pageAt } from './pages.js'
@@ -11,6 +11,9 @@ export interface ListingShape {
   /** The item as the client sees it, with a name that is unique among all servers'. */
   readonly present: (owned: OwnedItem) => { readonly name: string; readonly wire: JsonObject }
 }
+
+/** Milliseconds that a client waits for a list. What comes later is told by its change. */
+const LIST_MS = 3000
 
 /**
  * One kind of listing over all servers of a thread, in pages. The first page asks the servers, further pages belong to
@@ -30,7 +33,8 @@ export class MergedListing {
 
   async list(params: JsonObject, options: CallOptions): Promise<JsonObject> {
     const cursor = optionalText(params, 'cursor')
-    const collected = cursor === undefined ? await this.fresh(options) : await this.known(options)
+    const shown = cursor === undefined ? undefined : this.#collected
+    const collected = shown ?? (await this.fresh({ ...options, withinMs: LIST_MS }))
     const { items, nextCursor } = pageAt(
       collected.items.map((owned) => this.#item(owned)),
       cursor,
@@ -43,12 +47,12 @@ export class MergedListing {
     return this.#form.listed(listed, collected.cacheHint)
   }
 
-  /** As last listed, or asked for now. */
+  /** As last listed, or asked for now where nothing was, or somebody was missing. */
   async known(options: CallOptions): Promise<Collected> {
-    return this.#collected ?? this.fresh(options)
+    return this.#collected?.isWhole === true ? this.#collected : this.fresh(options)
   }
 
-  async fresh(options: CallOptions): Promise<Collected> {
+  async fresh(options: ListAllOptions): Promise<Collected> {
     const collected = await collect(this.#listing, options)
     this.#collected = collected
     return collected

@@ -31,7 +31,7 @@ function owner(named: NamedResource, world: { keys?: readonly ServerKey[]; late?
       if (page === undefined) throw new Error('not there')
       return page
     },
-    listAll: async () => ({ pages: pages(), failures: [] }),
+    listAll: async () => ({ pages: pages(), failures: [], isWhole: true }),
   }
   const present = ({ item }: { item: { uri?: unknown } }) => ({ name: String(item.uri), wire: {} })
   return ownerOf(

@@ -61,15 +61,14 @@ export class ResourceClient {
     return listed.filter((page) => page !== undefined)
   }
 
-  async #listed(
-    { key, client, error }: CapturedServer,
-    kind: ListKind,
-    limits: RequestLimits,
-  ): Promise<ListPage | undefined> {
+  async #listed(server: CapturedServer, kind: ListKind, limits: RequestLimits): Promise<ListPage | undefined> {
+    const { key, client, error } = server
     const { method } = kind.list
     try {
       if (client === undefined) throw error ?? new NotConnectedError(key)
       if (!hasCapability(client, kind.capability)) return undefined
+      const outage = server.outage()
+      if (outage !== undefined) throw outage
       const page = await allPages(key, client, kind.list, requestOptions(limits))
       refuseUnwritable(page.items, key, method)
       this.#host.leftOut.isWell(key, method)

@@ -353,7 +353,7 @@ describe('the authority of a tool', () => {
       plugins: [ROOT, OTHER],
       config: notesToml('shared'),
     })
-    const [open, closed] = [{ type: 'disabled' }, { type: 'managed', network: 'restricted' }]
+    const [open, closed] = [{ type: 'disabled' }, { type: 'external', network: 'restricted' }]
     await using thread = await world.reeve.startThread({
       environments: [
         { id: 'local', cwd: world.folder, permissions: open },

@@ -1,9 +1,15 @@
 import type { JsonObject } from '../../../protocol/index.js'
-import type { CallOptions, Listing, ListPage, Prompts, Resources } from '../../../threads/index.js'
-import type { ListKind } from '../wire/thread-shapes.js'
+import type {
+  AllPages,
+  CallOptions,
+  ListAllOptions,
+  Listing,
+  ListPage,
+  Prompts,
+  Resources,
+} from '../../../threads/index.js'
+import type { ListKind, WireListAll } from '../wire/thread-shapes.js'
 import type { RemoteCalls } from './remote-calls.js'
-
-type AllPages = Awaited<ReturnType<Listing['listAll']>>
 
 /** Resources of a thread that lives in the broker. */
 export function remoteResources(calls: RemoteCalls): Resources {
@@ -35,6 +41,9 @@ function remoteListing(calls: RemoteCalls, kind: ListKind): Listing {
   return Object.freeze({
     list: (at: Parameters<Listing['list']>[0], options?: CallOptions) =>
       calls.request<ListPage>('list/page', { ...at, kind }, options),
-    listAll: (options?: CallOptions) => calls.request<AllPages>('list/all', { kind }, options),
+    listAll: ({ wait, withinMs, ...options }: ListAllOptions = {}) => {
+      const how: WireListAll = { kind, ...(wait && { wait }), ...(withinMs !== undefined && { withinMs }) }
+      return calls.request<AllPages>('list/all', how, options)
+    },
   })
 }

@@ -10,6 +10,7 @@ import {
   type ThreadMethod,
   toWire,
   type WireCallOptions,
+  type WireListAll,
 } from '../wire/thread-shapes.js'
 import { StepShelf } from './step-shelf.js'
 
@@ -56,7 +57,11 @@ export function threadMethods(thread: Thread): ReadonlyMap<string, WireMethod> {
       return done(client.notify(fromWire(method), fromWire(params)))
     },
     'list/page': async (call, options) => toWire(await listing(call).list(fromWire<ServerSelector>(call), options)),
-    'list/all': async (call, options) => toWire(await listing(call).listAll(options)),
+    'list/all': async (call, options) => {
+      const { wait, withinMs } = fromWire<WireListAll>(call)
+      const how = { ...(wait && { wait }), ...(withinMs !== undefined && { withinMs }) }
+      return toWire(await listing(call).listAll({ ...options, ...how }))
+    },
     'resources/read': (call, options) => resources.read(fromWire<Selected<{ uri: string }>>(call), options),
     'resources/subscribe': (call, options) =>
       done(resources.subscribe(fromWire<Selected<{ uri: string }>>(call), options)),

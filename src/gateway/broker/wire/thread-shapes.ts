@@ -1,7 +1,15 @@
 import type { ReadyClient, ServerStatus } from '../../../connections/index.js'
 import type { ServerKey } from '../../../identity/index.js'
 import type { JsonObject, JsonValue } from '../../../protocol/index.js'
-import type { CallOptions, Namespace, Step, StepTool, ThreadEvent, ThreadOptions } from '../../../threads/index.js'
+import type {
+  CallOptions,
+  ListAllOptions,
+  Namespace,
+  Step,
+  StepTool,
+  ThreadEvent,
+  ThreadOptions,
+} from '../../../threads/index.js'
 import { errorFromWire, errorToWire } from './remote-errors.js'
 
 /**
@@ -38,6 +46,9 @@ export type ListKind = 'resources' | 'templates' | 'prompts'
 
 /** Options of a call that cross the socket; its signal, progress and origin are told by the frames themselves. */
 export type WireCallOptions = Pick<CallOptions, 'timeoutMs' | 'inputRequired' | 'params' | 'logLevel'>
+
+/** How long a listing over all servers waits. */
+export type WireListAll = { readonly kind: ListKind } & Pick<ListAllOptions, 'wait' | 'withinMs'>
 
 /** Thread options without functions, and whether the client has these. */
 export interface WireStart extends Omit<ThreadOptions, 'onRequest' | 'onEvent' | 'onApproval'> {
