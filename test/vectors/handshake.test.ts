@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { DEFAULT_STARTUP_TIMEOUT, DEFAULT_TOOL_TIMEOUT } from '../../src/connections/index.js'
@@ -17,7 +18,10 @@ const of = (kind: string) => vectorCases(FILE).filter(({ input }) => input.kind 
 const wantedOf = (one: VectorCase): unknown => oursOf(FILE, one) ?? one.expected
 const titleOf = (one: VectorCase) => (oursOf(FILE, one) === undefined ? one.name : `${one.name}, ours`)
 
-/** Needs what isn't here yet: the state of a sandbox, its launcher, facts of a model's turn, hooks. Counted below. */
+/**
+ * Needs what isn't here yet: facts of a model's turn, hooks. Counted below; the sandbox members of all of these are tried in
+ * `sandbox-metadata.test.ts`.
+ */
 const AUTHORITY = new Set([
   'model call: shared local stdio, sandbox capability',
   'model call: shared local stdio, after an approval prompt in the turn',
@@ -29,9 +33,6 @@ const AUTHORITY = new Set([
   'model call: shared local HTTP',
   'model call: plugin HTTP in an environment',
   'model call: executor configuration HTTP (no plugin)',
-  'direct call: local stdio, sandbox capability',
-  'direct call: scoped remote stdio, sandbox capability (no plugin_id)',
-  'direct call: caller metadata kept in front',
   'hook handler call: no sandbox capability',
   'full sample of a model call (workspace-write, shared local stdio)',
 ])
@@ -106,10 +107,22 @@ describe('the first messages', () => {
 describe('_meta of a call', () => {
   for (const one of of('callMeta').filter(({ name }) => !AUTHORITY.has(name))) {
     it(one.name, async () => {
-      const { callerMeta } = z.looseObject({ callerMeta: z.record(z.string(), z.json()).nullable() }).parse(one.input)
-      await using recorded = await recordedThread()
-      await recorded.thread.callTool({ server: 'p', tool: 'whoami', ...(callerMeta && { _meta: callerMeta }) })
-      const call = recorded.frames().find(({ method }) => method === 'tools/call')
+      const { callerMeta, executionEnvironment, sandboxCapability } = z
+        .looseObject({
+          callerMeta: z.record(z.string(), z.json()).nullable(),
+          executionEnvironment: z.string(),
+          sandboxCapability: z.boolean(),
+        })
+        .parse(one.input)
+      // Without a profile nothing is said of a sandbox, as to a server that does not ask.
+      const permissions = sandboxCapability ? { permissions: { type: 'disabled' } } : {}
+      await using world = executionEnvironment === 'local' ? await local() : await selected('rootA')
+      await using thread = await world.reeve.startThread({
+        capabilityRoots: world.roots,
+        environments: world.select(executionEnvironment).map((place) => ({ ...place, ...permissions })),
+      })
+      await thread.callTool({ server: 'p', tool: 'whoami', ...(callerMeta && { _meta: callerMeta }) })
+      const call = world.received('frames').find(({ method }) => method === 'tools/call')
       expect({ metaKeys: Object.keys(call?.params?._meta ?? {}) }).toEqual(one.expected)
     })
   }
@@ -228,7 +241,7 @@ describe('a call that takes too long', () => {
 it('leaves only named cases to what is not here yet', () => {
   const names = vectorCases(FILE).map(({ name }) => name)
   for (const name of AUTHORITY) expect(names).toContain(name)
-  expect(AUTHORITY.size).toBe(15)
+  expect(AUTHORITY.size).toBe(12)
 })
 
 /** Its parameters with another number, which only tells whose turn it is. */
@@ -244,9 +257,15 @@ const Initialize = z.object({
   }),
 })
 const LEGACY = 'protocol = "legacy"'
+const LAUNCHER = fileURLToPath(new URL('../fixtures/sandbox/launcher.sh', import.meta.url))
 /** Beside the server's working directory, which is the world's folder. */
 const RECORD = ['--record', 'frames']
 const recording = () => notes('--record', '../../frames')
+
+/** A thread-wide server, and a launcher that servers of this machine are told of. */
+async function local(): Promise<ThreadWorld> {
+  return ThreadWorld.open({ config: `launcher = ${JSON.stringify(LAUNCHER)}\n${notesToml('p', RECORD, LEGACY)}` })
+}
 
 async function selected(rootId: string): Promise<ThreadWorld> {
   return ThreadWorld.open({
