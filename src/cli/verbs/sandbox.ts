@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { runSandboxed } from '../../sandbox/index.js'
 import type { Cli } from '../cli.js'
 import { UsageError } from '../usage.js'
@@ -29,6 +30,8 @@ export async function run(cli: Cli, command: readonly string[], options: Sandbox
       command,
       ...(readableRoots !== undefined && { readableRoots }),
       disableNetwork: options.sandboxStateDisableNetwork ?? false,
+      // Who has the broker's key may have it call any server, as the user.
+      hidden: [join(cli.home, 'run')],
     },
     { env: cli.env, stdio: ['inherit', 'inherit', 'inherit'], onSignal: cli.passSignalsOn },
   )

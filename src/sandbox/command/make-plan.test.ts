@@ -22,7 +22,7 @@ const path = (name: string, access: string) => ({ path: { type: 'path', path: at
 
 async function plan(
   entries: readonly unknown[],
-  more: { tmpdir?: string; readableRoots?: string[]; cwd?: string } = {},
+  more: { tmpdir?: string; readableRoots?: string[]; cwd?: string; hidden?: string[] } = {},
 ) {
   const profile = parsePermissionProfile({
     type: 'managed',
@@ -37,6 +37,7 @@ async function plan(
     tmpdir: more.tmpdir,
     readableRoots: more.readableRoots ?? [],
     platformFolders: ['/usr'],
+    hidden: more.hidden ?? [],
   })
   return {
     ...made,
@@ -124,6 +125,12 @@ describe('makePlan', () => {
     expect((await plan([ROOT, { ...unknown, access: 'write' }])).rules).toEqual([])
     const windows = { path: { type: 'path', path: 'C:\\x' }, access: 'deny' }
     await expect(plan([ROOT, windows])).rejects.toThrow(refusal(place, /no path of this system/))
+  })
+
+  it('hides what is hidden, whatever the entries say', async () => {
+    const entries = [ROOT, path('other', 'write')]
+    const hidden = [at('other'), at('nowhere')]
+    expect((await plan(entries, { hidden })).rules).toEqual(['deny /other'])
   })
 
   it('starts nowhere that the command may not read, and nowhere that is not there', async () => {

@@ -16,6 +16,8 @@ export interface PlanRequest extends GrantContext {
   readonly network: boolean
   /** Of `--sandbox-state-readable-root`; absolute, normalised. */
   readonly readableRoots: readonly string[]
+  /** What the command never sees, where it exists; absolute, normalised. */
+  readonly hidden: readonly string[]
 }
 
 const PLACE = 'permissionProfile.file_system'
@@ -32,7 +34,8 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   )
   const named = await settle([...grants, ...readable])
   const matched = await matchedBy(denied, request.policy.glob_scan_max_depth ?? Number.POSITIVE_INFINITY)
-  const given = [...named, ...matched]
+  const hidden = await settle(request.hidden.map((path) => ({ path, access: 'deny', place: path })))
+  const given = [...named, ...matched, ...hidden.filter(({ isMissing }) => !isMissing)]
   const protectedOnes = await settle(await protectedGrants(onePerPath(given)))
   const all = [...given, ...protectedOnes]
   refuseUnsteadyPaths(all)

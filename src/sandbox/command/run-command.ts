@@ -24,6 +24,8 @@ export interface SandboxRequest {
   /** Further folders that may be read; relative ones are left out. */
   readonly readableRoots?: readonly string[]
   readonly disableNetwork?: boolean
+  /** Folders that no restricted command sees, whatever its profile says: what is in them would lend it more authority. */
+  readonly hidden?: readonly string[]
 }
 
 /** What programs need to start at all, for `minimal` on Linux. */
@@ -37,9 +39,16 @@ const LINUX_FOLDERS = ['/bin', '/etc', '/lib', '/lib64', '/sbin', '/usr', '/nix/
  * @returns the exit status of the command, 128 and the signal's number when one ended it
  * @throws SandboxCommandError when nothing was run
  */
-export async function runSandboxed(request: SandboxRequest, world: SandboxWorld): Promise<number> {
+export async function runSandboxed(
+  request: SandboxRequest,
+  world: SandboxWorld,
+  platform: NodeJS.Platform = process.platform,
+): Promise<number> {
   const { command, disableNetwork = false } = request
-  const state = parseSandboxState(request.state)
+  if (platform !== 'linux' && platform !== 'darwin') {
+    throw new SandboxCommandError('sandbox_unsupported', `nothing enforces a sandbox on ${platform}: not run`)
+  }
+  const state = parseSandboxState(request.state, platform)
   if (command.length === 0) throw new SandboxCommandError('sandbox_failed', 'sandbox command must not be empty')
   const profile = effectiveProfile(state.profile, disableNetwork)
   const network = hasNetwork(profile)
@@ -48,13 +57,10 @@ export async function runSandboxed(request: SandboxRequest, world: SandboxWorld)
     : { ...world, env: { ...world.env, CODEX_SANDBOX_NETWORK_DISABLED: '1' } }
   if (hasFullAccess(profile)) return runFree(command, state.cwd, inside)
   await checkHelper(state)
-  if (process.platform === 'linux') {
-    const plan = await planOf(profile, state, request, world, LINUX_FOLDERS)
-    const cwd = plan?.cwd ?? (await existingFolder(normal(state.cwd)))
-    return runInBwrap({ command, cwd, network, ...(plan !== undefined && { plan }) }, inside)
-  }
-  if (process.platform === 'darwin') return runInSeatbelt(profile, state, request, inside)
-  throw new SandboxCommandError('sandbox_unsupported', `nothing enforces a sandbox on ${process.platform}: not run`)
+  if (platform === 'darwin') return runInSeatbelt(profile, state, request, inside)
+  const plan = await planOf(profile, state, request, world, LINUX_FOLDERS)
+  const cwd = plan?.cwd ?? (await existingFolder(normal(state.cwd)))
+  return runInBwrap({ command, cwd, network, ...(plan !== undefined && { plan }) }, inside)
 }
 
 /** Of the profile that came: an outer sandbox can't be relied on here, and without network means without. */
@@ -95,7 +101,7 @@ async function checkHelper({ helper }: SandboxState): Promise<void> {
 async function planOf(
   profile: PermissionProfile,
   { cwd }: SandboxState,
-  { readableRoots = [] }: SandboxRequest,
+  { readableRoots = [], hidden = [] }: SandboxRequest,
   { env }: SandboxWorld,
   platformFolders: readonly string[],
 ): Promise<Plan | undefined> {
@@ -107,6 +113,7 @@ async function planOf(
     cwd: normal(cwd),
     tmpdir: env.TMPDIR,
     readableRoots: readableRoots.filter((path) => posix.isAbsolute(path)).map(normal),
+    hidden: hidden.map(normal),
     platformFolders,
   })
 }
