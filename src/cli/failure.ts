@@ -58,7 +58,13 @@ const NEXT: Readonly<Record<string, (name: string) => string>> = {
   process_failed: (name) => `See 'reeve doctor ${name}' for what the server said.`,
   required_servers_failed: () => "See 'reeve doctor' for what the servers said.",
   not_connected: (name) => `See 'reeve status ${name}'.`,
-  auth_required: (name) => `Give '${name}' credentials: 'bearer_token_env_var' or 'http_headers' in its configuration.`,
+  auth_required: (name) =>
+    `Log in with 'reeve login ${name}', or give it 'bearer_token_env_var' or 'http_headers' in its configuration.`,
+  oauth_unsupported: (name) => `Give '${name}' 'bearer_token_env_var' or 'http_headers' in its configuration.`,
+  oauth_client_unknown: () => "Put the client id that was registered under 'oauth.client_id' of the server.",
+  oauth_callback_unavailable: () =>
+    "Set 'mcp_oauth_callback_port' to a free port, or paste the address that the browser ends at.",
+  credentials_invalid: () => "'reeve login NAME' moves the damaged file aside and begins a new one.",
   tool_disabled: (name) => `See enabled_tools and disabled_tools of '${name}' in the configuration.`,
   timeout: () => 'Give it more time with --timeout SECONDS, or tool_timeout_sec in the configuration.',
   broker_unreachable: () => "See 'reeve broker status', or use --private.",

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { packageVersion } from '../protocol/index.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
 import { declareConfiguring } from './declare/configuring.js'
+import { declareLogins } from './declare/logins.js'
 import { declareServing } from './declare/serving.js'
 import { declareUse } from './declare/use.js'
 import type { Load } from './declare/verb.js'
@@ -32,6 +33,7 @@ export function declareProgram(world: CliWorld, outcome: Outcome): Command {
   const verb = runner(program, world, outcome)
   declareServing(program, verb)
   declareConfiguring(program, verb)
+  declareLogins(program, verb)
   declareUse(program, verb)
   return program
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { AuthRequiredError, CredentialStoreError, OAuthError } from '../../errors.js'
 import { type CredentialOwner, canRefresh, isDue, ownerText, type StoredCredential } from '../store/credential.js'
 import { withFileLock } from '../store/file-lock.js'
@@ -27,6 +28,8 @@ export interface TokenWish {
 
 /** Milliseconds after a failed refresh in which a token that still lives is used without another try. */
 const PAUSE = 5_000
+/** Milliseconds that a process which ends waits for its refreshes. */
+const SETTLING = 10_000
 
 /**
  * Gives out tokens that are valid now, and has each login refreshed once, however many operations, connections and
@@ -72,9 +75,16 @@ export class CredentialKeeper {
     return found !== undefined && found.accessToken === wish.rejected ? undefined : found
   }
 
-  /** Resolves when no refresh is under way: one that is cut off loses what the server has given for it. Never rejects. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#running.values())
+  /**
+   * Resolves when no refresh is under way, or after some time: one that is cut off loses what the server has given for it.
+   * Never rejects.
+   */
+  async settled(ms = SETTLING): Promise<void> {
+    if (this.#running.size === 0) return
+    const bound = new AbortController()
+    const late = wait(ms, undefined, { signal: bound.signal }).catch(() => undefined)
+    await Promise.race([Promise.allSettled(this.#running.values()), late])
+    bound.abort()
   }
 
   #isGood(credential: StoredCredential, { rejected }: TokenWish): boolean {

@@ -87,11 +87,14 @@ export class ServerLogins {
     })
   }
 
-  /** Forgets every login to a server, whoever issued it; resolves to those that there were. */
-  logout(server: LoginServer): Promise<readonly StoredCredential[]> {
-    const { server: name, environment, principal } = ownerOf(server)
+  /** Forgets every login to a server of an environment, whoever issued it; resolves to those that there were. */
+  logout({
+    server,
+    environment,
+  }: Pick<CredentialOwner, 'server' | 'environment'>): Promise<readonly StoredCredential[]> {
     return this.#store.remove(
-      (stored) => stored.server === name && stored.environment === environment && stored.principal === principal,
+      (stored) =>
+        stored.server === server && stored.environment === environment && stored.principal === LOCAL_PRINCIPAL,
     )
   }
 

@@ -1,0 +1,31 @@
+import type { Command } from 'commander'
+import type { VerbRunner } from './verb.js'
+
+export function declareLogins(program: Command, verb: VerbRunner): void {
+  program.commandsGroup('Log in:')
+  program
+    .command('login')
+    .description('log in to a server with OAuth')
+    .argument('<name>', 'the server')
+    .option('--env <id>', 'the environment of the server')
+    .option('--no-browser', 'print the address only; paste the one that the browser ends at')
+    .option('--scope <scope>', 'scopes to ask for instead of those that the server names; repeatable', collect)
+    .option('--client-secret-env <name>', 'variable that holds the secret of a client registered beforehand')
+    .option('--timeout <seconds>', 'how long to wait for you (default: 300)')
+    .action(verb(() => import('../verbs/login.js')))
+  program
+    .command('logout')
+    .description('forget the login to a server')
+    .argument('<name>', 'the server')
+    .option('--env <id>', 'the environment of the server')
+    .action(verb(() => import('../verbs/logout.js')))
+  program
+    .command('auth')
+    .description('status: what is stored for each server; contacts none')
+    .argument('<action>', "'status'")
+    .action(verb(() => import('../verbs/auth.js')))
+}
+
+function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value]
+}

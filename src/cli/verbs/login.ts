@@ -1,0 +1,66 @@
+import { displayKey } from '../../identity/index.js'
+import type { StoredCredential } from '../../reeve.js'
+import { findLoginServer } from '../auth/find-server.js'
+import { runLogin } from '../auth/login-flow.js'
+import type { Cli } from '../cli.js'
+import { oneLine } from '../printable.js'
+import type { EnvironmentOption } from '../selection.js'
+import { openRuntime } from '../session.js'
+import { keyMembers } from '../showing/server-names.js'
+import { UsageError } from '../usage.js'
+
+export interface LoginVerbOptions extends EnvironmentOption {
+  readonly browser: boolean
+  readonly scope?: readonly string[]
+  readonly clientSecretEnv?: string
+  readonly timeout?: string
+}
+
+/** Milliseconds that a user may take (reference: auth, 1.4). */
+const PATIENCE = 300_000
+
+/** Logs in to a server with OAuth; every process that uses the home works with the login at once. */
+export async function run(cli: Cli, name: string, options: LoginVerbOptions): Promise<number> {
+  const { browser, scope } = options
+  const secret = secretOf(cli, options)
+  const documentUrl = cli.env.REEVE_OAUTH_CLIENT_METADATA_URL
+  const client = { ...(secret !== undefined && { secret }), ...(documentUrl && { documentUrl }) }
+  await using runtime = await openRuntime(cli)
+  const { reeve } = runtime
+  const server = findLoginServer(reeve, name, options)
+  const { credential, backup } = await runLogin(cli, reeve, server, {
+    browser,
+    waitMs: waitOf(options),
+    login: { client, ...(scope && { scopes: scope.flatMap((each) => each.split(/[\s,]+/)).filter(Boolean) }) },
+  })
+  if (backup !== undefined) cli.err.warn(`the file of logins was damaged: what it held is in ${backup}`)
+  if (cli.json) cli.out.json({ ...keyMembers(server.key), ...shownLogin(credential) })
+  else cli.out.line(`logged in to ${oneLine(displayKey(server.key))} at ${oneLine(credential.issuer)}`)
+  return 0
+}
+
+/** What may be shown of a login: no token, no secret. */
+export function shownLogin({ issuer, client, scopes, expiresAt, loggedInAt }: StoredCredential) {
+  return {
+    issuer,
+    client_id: client.id,
+    scopes,
+    logged_in_at: new Date(loggedInAt).toISOString(),
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  }
+}
+
+/** By a variable: a secret on a command line is seen by everybody on the machine. */
+function secretOf(cli: Cli, { clientSecretEnv }: LoginVerbOptions): string | undefined {
+  if (clientSecretEnv === undefined) return undefined
+  const secret = cli.env[clientSecretEnv]
+  if (!secret) throw new UsageError(`environment variable ${clientSecretEnv} is not set`)
+  return secret
+}
+
+function waitOf({ timeout }: LoginVerbOptions): number {
+  if (timeout === undefined) return PATIENCE
+  const seconds = Number(timeout)
+  if (!Number.isFinite(seconds) || seconds < 1) throw new UsageError('--timeout takes seconds, 1 or more')
+  return seconds * 1000
+}

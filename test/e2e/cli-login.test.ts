@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Program } from '../clients/program.js'
+import { AuthorizationServer } from '../standins/authorization-server.js'
+import { buildCli, type CliHome, cliHome } from './built-cli.js'
+
+let server: AuthorizationServer
+let home: CliHome
+let tools: string
+beforeAll(buildCli)
+beforeEach(async () => {
+  server = await AuthorizationServer.listen()
+  home = await cliHome({ guarded: { url: server.resourceUrl } })
+  tools = await mkdtemp(join(tmpdir(), 'reeve-browser-'))
+})
+afterEach(async () => {
+  await home[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  await rm(tools, { recursive: true, force: true })
+})
+
+/** A browser whose user says yes to everything. */
+async function browser(): Promise<string> {
+  const file = join(tools, 'browser.mjs')
+  await writeFile(file, `#!${process.execPath}\nawait fetch(process.argv[2])\n`, { mode: 0o755 })
+  return file
+}
+
+const login = (...args: string[]) => ['login', 'guarded', ...args]
+
+/** Resolves once stderr holds it. */
+async function said(program: Program, text: RegExp): Promise<void> {
+  while (!text.test(program.stderr())) await once(program.child.stderr, 'data')
+}
+
+/** Where the browser of another machine ends. */
+async function approve(stderr: string): Promise<string> {
+  const url = /https?:\/\/\S*\/authorize\?[^\s"]*/.exec(stderr)?.[0] ?? ''
+  const response = await fetch(url, { redirect: 'manual' })
+  return response.headers.get('location') ?? ''
+}
+
+describe('reeve login', () => {
+  it('ends when the browser has come back, and leaves a login that other commands use', async () => {
+    const done = await home.reeve(login(), { env: { BROWSER: await browser() } })
+    expect(done).toMatchObject({ code: 0, stdout: `logged in to guarded at ${server.origin}\n` })
+    const file = join(home.folder, 'credentials.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const called = await home.reeve(['call', 'guarded', 'whoami'])
+    expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining('you') })
+  })
+
+  it('takes the pasted address, and goes on waiting after one of another login', async () => {
+    const program = home.start(login('--no-browser'))
+    await said(program, /paste the address/)
+    const right = await approve(program.stderr())
+    const wrong = new URL(right)
+    wrong.searchParams.set('state', 'another')
+    program.child.stdin.write(`${wrong.href}\n`)
+    await said(program, /its state is that of another one/)
+    program.child.stdin.write(`${right}\n`)
+    expect((await program.exited).code).toBe(0)
+    expect(server.counts.codes).toBe(1)
+  })
+
+  it('says as JSON what became of it, and shows no token', async () => {
+    const done = await home.reeve(['--json', ...login('--scope', 'read write')], { env: { BROWSER: await browser() } })
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      server: 'guarded',
+      environment_id: null,
+      issuer: server.origin,
+      scopes: ['read', 'write'],
+    })
+    const stored = JSON.parse(await readFile(join(home.folder, 'credentials.json'), 'utf8'))
+    for (const secret of [stored.credentials[0].accessToken, stored.credentials[0].refreshToken]) {
+      expect(done.stdout + done.stderr).not.toContain(secret)
+    }
+  })
+
+  it('stops at Ctrl-C and leaves nothing', async () => {
+    const program = home.start(login('--no-browser'))
+    await said(program, /paste the address/)
+    program.child.kill('SIGINT')
+    expect((await program.exited).code).toBe(130)
+    expect((await home.reeve(['auth', 'status', '--json'])).stdout).toContain('"not_logged_in"')
+  })
+
+  it('is refused for a program, and names a server that is not there', async () => {
+    await writeFile(join(home.folder, 'config.toml'), '[mcp_servers.program]\ncommand = "true"\n')
+    expect(await home.reeve(['--json', 'login', 'program'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('"unsupported"'),
+    })
+    expect((await home.reeve(['--json', 'login', 'programm'])).stderr).toContain("Did you mean 'program'?")
+  })
+})
+
+describe('reeve logout and auth status', () => {
+  it('forget a login, and tell what there is', async () => {
+    expect((await home.reeve(['auth', 'status'])).stdout).toContain('not logged in')
+    await home.reeve(login(), { env: { BROWSER: await browser() } })
+    const status = JSON.parse((await home.reeve(['--json', 'auth', 'status'])).stdout)
+    expect(status.servers).toMatchObject([
+      { server: 'guarded', auth_status: 'o_auth', login: { issuer: server.origin } },
+    ])
+    expect(await home.reeve(['logout', 'guarded'])).toMatchObject({ code: 0, stdout: 'logged out of guarded\n' })
+    expect((await home.reeve(['logout', 'guarded'])).code).toBe(1)
+    expect((await home.reeve(['status', 'guarded'])).stdout).toContain('needs auth')
+  })
+})
