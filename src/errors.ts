@@ -578,3 +578,15 @@ export class HookRefusedError extends ReeveError {
     super(code, message, facts)
   }
 }
+
+// ---- audit ----
+
+/**
+ * A call can't be recorded, and the configuration wants no call without (`[audit] mode = "strict"`). `data.sent`: whether the
+ * call was made all the same; its result is then withheld.
+ */
+export class AuditNotWrittenError extends ReeveError {
+  constructor(call: 'sent' | 'unsent', reason: string, cause?: unknown) {
+    super('audit_not_written', `calls can't be recorded: ${reason}`, { cause, data: { sent: call === 'sent' } })
+  }
+}

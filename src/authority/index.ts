@@ -1,4 +1,5 @@
 export * from './approvals/index.js'
+export * from './audit/index.js'
 export * from './elicitations/index.js'
 export * from './hooks/index.js'
 export * from './reviewer/index.js'

@@ -10,7 +10,7 @@ export { isExactMatcher, LONGEST_MATCHER, matcherFault, matchesAll } from './hoo
 export * from './hooks/settings.js'
 export type * from './import/index.js'
 export { type ConfigFile, type LoadConfigOptions, type LoadedConfig, loadConfig } from './load.js'
-export { MASK, maskConnection, maskServer, maskUrl } from './mask.js'
+export { MASK, maskConnection, maskJsonText, maskServer, maskUrl } from './mask.js'
 export type { MergedHooks, ShadowedServer } from './merge.js'
 export { nearest } from './nearest.js'
 export type * from './plugins/index.js'

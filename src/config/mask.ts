@@ -97,3 +97,31 @@ function isSecretName(name: string): boolean {
 function maskTokens(text: string): string {
   return text.replace(TOKEN_SHAPE, MASK)
 }
+
+/** Characters of a text in which parameters of a URL are looked for; the search takes quadratic time. */
+const LONGEST_URL = 4096
+
+/**
+ * JSON text with what looks like a secret replaced: values of members whose names say so, parameters of URLs, well-known
+ * tokens anywhere. A text that is no JSON loses its tokens.
+ */
+export function maskJsonText(text: string): string {
+  try {
+    return JSON.stringify(maskedJson(JSON.parse(text)))
+  } catch {
+    return maskTokens(text)
+  }
+}
+
+function maskedJson(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length <= LONGEST_URL && /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? maskUrl(value) : maskTokens(value)
+  if (Array.isArray(value)) return value.map(maskedJson)
+  if (typeof value !== 'object' || value === null) return value
+  const masked: Record<string, unknown> = Object.create(null)
+  for (const [name, one] of Object.entries(value)) {
+    const isSecret = isSecretName(name) && (typeof one === 'string' || typeof one === 'number')
+    masked[maskTokens(name)] = isSecret ? MASK : maskedJson(one)
+  }
+  return masked
+}

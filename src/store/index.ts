@@ -1,8 +1,9 @@
-import type { DurableApprovals } from '../authority/index.js'
+import type { AuditStore, DurableApprovals } from '../authority/index.js'
 import type { EraMemory, InventoryCache } from '../connections/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ThreadMemory } from '../threads/index.js'
 import { SqliteApprovals } from './approvals.js'
+import { SqliteAudit } from './audit.js'
 import { openDatabase } from './database.js'
 import { SqliteEras } from './eras.js'
 import { SqliteInventories } from './inventories.js'
@@ -14,6 +15,7 @@ export interface Store extends Disposable {
   readonly eras: EraMemory
   readonly threads: ThreadMemory
   readonly approvals: DurableApprovals
+  readonly audit: AuditStore
   /** What was wrong with the file on disk; already dealt with. */
   readonly warnings: readonly ReeveError[]
   close(): void
@@ -38,6 +40,7 @@ export function openStore(file: string): Store {
     eras: new SqliteEras(connection),
     threads: new SqliteThreads(connection),
     approvals: new SqliteApprovals(connection),
+    audit: new SqliteAudit(connection),
     warnings,
     close,
     [Symbol.dispose]: close,

@@ -34,4 +34,34 @@ export const MIGRATIONS: readonly string[] = [
      origin       TEXT NOT NULL,
      given_at     INTEGER NOT NULL
    ) WITHOUT ROWID;`,
+  // AUTOINCREMENT: whoever follows goes by the number, which never comes twice.
+  `CREATE TABLE audit (
+     id                    INTEGER PRIMARY KEY AUTOINCREMENT,
+     at                    INTEGER NOT NULL,
+     duration_ms           REAL NOT NULL,
+     thread                TEXT NOT NULL,
+     turn                  TEXT,
+     call                  TEXT NOT NULL,
+     operation             TEXT NOT NULL,
+     server                TEXT,
+     environment           TEXT,
+     execution_environment TEXT,
+     tool                  TEXT NOT NULL,
+     authority             TEXT,
+     decision              TEXT,
+     decided_by            TEXT,
+     transport             TEXT NOT NULL,
+     rpc                   TEXT,
+     outcome               TEXT,
+     error_code            TEXT,
+     rpc_code              INTEGER,
+     argument_bytes        INTEGER,
+     result_bytes          INTEGER,
+     argument_digest       TEXT,
+     result_digest         TEXT,
+     arguments             TEXT,
+     result                TEXT,
+     bytes                 INTEGER NOT NULL
+   );
+   CREATE INDEX audit_by_time ON audit (at);`,
 ]
