@@ -67,6 +67,13 @@ describe('a call', () => {
     }
   })
 
+  it('can be given up while a launcher is tried out', async () => {
+    const abort = new AbortController()
+    const call = withSandbox(payload, of('local'), ASKS, 'stdio', () => new Promise(() => {}), abort.signal)
+    abort.abort()
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' })
+  })
+
   it('goes without a launcher where none works', async () => {
     const { _meta } = await withSandbox(payload, of('local'), ASKS, 'stdio', () => Promise.resolve(undefined))
     expect(_meta).not.toHaveProperty(['codex/sandbox-launcher'])

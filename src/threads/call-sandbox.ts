@@ -14,6 +14,7 @@ import { materialiseRoots } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Profile } from './composition.js'
 import type { SelectedPlace } from './selection.js'
+import { unlessAborted } from './waiting.js'
 
 /** Paths of the launchers that work now. Asked only for servers that take one. */
 export type LauncherSource = () => Promise<LauncherPaths | undefined>
@@ -50,6 +51,7 @@ export function callSandbox(
  * gone already (see `callMeta`).
  *
  * @throws PermissionProfileError the profile's workspace roots can't be told
+ * @throws CancelledError while a launcher was tried out
  */
 export async function withSandbox<Payload extends { readonly _meta: JsonObject }>(
   payload: Payload,
@@ -57,10 +59,11 @@ export async function withSandbox<Payload extends { readonly _meta: JsonObject }
   { capabilities }: Pick<ReadyClient, 'capabilities'>,
   transport: SandboxServer['transport'],
   launchers: LauncherSource,
+  signal?: AbortSignal,
 ): Promise<Payload> {
   if (sandbox === undefined || !asksForSandboxState(capabilities)) return payload
   const server = { capabilities, transport }
-  const launcher = takesLauncher(sandbox, server) ? await launchers() : undefined
+  const launcher = takesLauncher(sandbox, server) ? await unlessAborted(launchers(), signal) : undefined
   const meta = sandboxMeta(withRoots(sandbox), server, launcher === undefined ? {} : { launcher })
   return { ...payload, _meta: { ...payload._meta, ...meta } }
 }

@@ -130,7 +130,8 @@ class FrozenStep implements Step {
     const remember = await this.#host.approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }
-    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers: this.#host.launchers })
+    const work = { remember, sandbox, config: server.config, launchers: this.#host.launchers, signal: options.signal }
+    const prepare = inLease(sent, work)
     return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
   }
 }
@@ -153,17 +154,18 @@ export interface LeaseWork {
   readonly sandbox: CallSandbox | undefined
   readonly config: CapturedServer['config']
   readonly launchers: LauncherSource
+  readonly signal: AbortSignal | undefined
 }
 
 /** To be run in the lease of a call: what is sent, with the policy that its server wants to know. Undefined: there is none. */
 export function inLease<Sent extends { readonly _meta: JsonObject }>(
   sent: Sent,
-  { remember, sandbox, config, launchers }: LeaseWork,
+  { remember, sandbox, config, launchers, signal }: LeaseWork,
 ): ((client: Pick<ReadyClient, 'capabilities'>) => Promise<Sent>) | undefined {
   if (remember === undefined && sandbox === undefined) return undefined
   return (client) => {
     remember?.()
-    return withSandbox(sent, sandbox, client, config.transport.type, launchers)
+    return withSandbox(sent, sandbox, client, config.transport.type, launchers, signal)
   }
 }
 

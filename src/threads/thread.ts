@@ -157,7 +157,8 @@ export class RuntimeThread implements Thread {
     const remember = await this.#approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
-    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers: this.#host.launchers })
+    const { launchers } = this.#host
+    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers, signal: options.signal })
     if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)

@@ -1,7 +1,7 @@
 import { CancelledError } from '../errors.js'
 
-/** Resolves with the work, or rejects when the signal fires first; the work goes on for whoever else waits for it. */
-export async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves with the work, or rejects with `CancelledError` when the signal fires first; the work goes on for whoever else waits for it. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
   if (signal.aborted) throw new CancelledError()
   let stop: (() => void) | undefined
@@ -10,7 +10,7 @@ export async function unlessAborted(work: Promise<void>, signal: AbortSignal | u
     signal.addEventListener('abort', stop, { once: true })
   })
   try {
-    await Promise.race([work, aborted])
+    return await Promise.race([work, aborted])
   } finally {
     if (stop !== undefined) signal.removeEventListener('abort', stop)
   }

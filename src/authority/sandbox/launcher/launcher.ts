@@ -38,7 +38,8 @@ export class Launcher {
     if ('is' in start) return start
     const file = await programFile(start.named)
     if ('fault' in file) return refused(start, file)
-    const fault = (await this.#trials.faultOf(file)) ?? (await changeSince(start.named, file))
+    const isKnown = this.#trials.isKnown(file)
+    const fault = (await this.#trials.faultOf(file)) ?? (isKnown ? undefined : await changeSince(start.named, file))
     return fault === undefined
       ? Object.freeze({ is: 'ready', named: start.named, path: file.path, source: start.source })
       : refused(start, fault)
