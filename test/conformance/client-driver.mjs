@@ -40,7 +40,7 @@ async function drive(url, home) {
   try {
     const interplay = {}
     const thread = await reeve.startThread({ client: CLIENT, onRequest: (request) => answerServer(request, interplay) })
-    await driveScenario(scenario, { thread, server: SERVER, context, interplay })
+    await driveScenario(scenario, { reeve, thread, server: SERVER, context, interplay })
     return 0
   } catch (error) {
     console.error(error)

@@ -1,4 +1,5 @@
 import { contentFor } from './client-answers.mjs'
+import { withLogins } from './client-logins.mjs'
 
 /** What the suite wants to see of a client, by scenario; scenarios about authorization all want the same. */
 const SCENARIOS = new Map([
@@ -19,11 +20,12 @@ const SCENARIOS = new Map([
  * Drives one scenario to its end.
  *
  * @param {string} name of the suite's
- * @param {{ thread, server: string, context: object, interplay: object }} parts
+ * @param {{ reeve, thread, server: string, context: object, interplay: object }} parts
  * @throws when the server did not come up, or a step failed
  */
 export async function driveScenario(name, parts) {
-  const scenario = name.startsWith('auth/') ? authorized : SCENARIOS.get(name)
+  if (name.startsWith('auth/')) return authorized(parts)
+  const scenario = SCENARIOS.get(name)
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   await scenario(await connected(parts))
 }
@@ -85,8 +87,9 @@ async function echoSchema(client) {
   await client.call('json_schema_echo', { schema: focal.definition.inputSchema })
 }
 
-/** Two uses: the second may need more than the first was granted. */
-async function authorized(client) {
-  const tools = await client.tools()
-  for (const { tool } of tools) await client.call(tool, {})
+/** Two uses: the second may need more than the first was granted. Each may log in on its way. */
+async function authorized(parts) {
+  const client = await withLogins(parts, () => connected(parts))
+  const tools = await withLogins(parts, () => client.tools())
+  for (const { tool } of tools) await withLogins(parts, () => client.call(tool, {}))
 }
