@@ -393,7 +393,6 @@ export class Reeve implements AsyncDisposable {
       memory: host.threads,
       approvals: host.approvals,
       launchers: () => this.#config.launchers.paths(),
-      launchers: () => this.#config.launchers.paths(),
       onClosed: (id) => {
         this.#threads.delete(id)
       },
