@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { packageVersion } from '../protocol/index.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
+import { declareAuditing } from './declare/auditing.js'
 import { declareConfiguring } from './declare/configuring.js'
 import { declareLogins } from './declare/logins.js'
 import { declareServing } from './declare/serving.js'
@@ -35,6 +36,7 @@ export function declareProgram(world: CliWorld, outcome: Outcome): Command {
   declareConfiguring(program, verb)
   declareLogins(program, verb)
   declareUse(program, verb)
+  declareAuditing(program, verb)
   return program
 }
 
