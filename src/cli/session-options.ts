@@ -6,9 +6,12 @@ export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval
   readonly fresh?: boolean
 }
 
-/** A verb's thread: names as clients of the gateway see them, and tools that are meant for apps too. */
+/**
+ * A verb's thread: names as clients of the gateway see them, and tools that are meant for apps too. It connects to no
+ * environment that it does not need.
+ */
 export function threadOptions({ fresh: _, ...options }: SessionOptions): ThreadOptions {
-  return { naming: 'readable', appTools: true, ...options }
+  return { naming: 'readable', appTools: true, warm: false, ...options }
 }
 
 /** Part of the configuration could not be used; the rest is there. */

@@ -25,6 +25,8 @@ export interface ThreadServersOptions {
   readonly roots: readonly CapabilityRoot[]
   /** Absent: all. */
   readonly only: readonly ServerSelector[] | undefined
+  /** Connect to the selected environments before they are needed (reference: catalog, 8.1). */
+  readonly warm: boolean
   /** As the reference does where it decides in silence. */
   readonly compatibility: boolean
   readonly onEvent: (event: ThreadEvent) => void
@@ -84,7 +86,7 @@ export class ThreadServers {
    */
   async start(signal?: AbortSignal): Promise<void> {
     this.#discoveries.select(this.#promising(), this.#wanted())
-    this.#watch.select(this.#places.map(({ id }) => id))
+    this.#attend()
     for (const selector of this.#options.only ?? []) {
       await this.#looksFor(selector, this.#composition.servers, signal)
       this.#choose(this.#composition.servers, selector)
@@ -142,7 +144,7 @@ export class ThreadServers {
     this.#places = places
     this.#discoveries.select(this.#promising(), this.#wanted())
     this.#recompose()
-    this.#watch.select(places.map(({ id }) => id))
+    this.#attend()
   }
 
   /** Takes over a configuration that was loaded again; environments are looked into anew. */
@@ -151,12 +153,20 @@ export class ThreadServers {
     this.#published = undefined
     this.#discoveries.renew(this.#promising(), this.#wanted())
     this.#recompose()
+    this.#attend()
   }
 
   close(): void {
     this.#state = 'closed'
     this.#watch.close()
     this.#discoveries.close()
+  }
+
+  /** Hears of the selected environments, and has them ready for the first call. */
+  #attend(): void {
+    const { environments, warm } = this.#options
+    this.#watch.select(this.#places.map(({ id }) => id))
+    if (warm) environments.warm(this.#promising().map(({ id }) => id))
   }
 
   #recompose(): void {

@@ -83,6 +83,7 @@ export class RuntimeThread implements Thread {
       places,
       roots: this.#roots,
       only: options.only,
+      warm: options.warm ?? true,
       compatibility: options.compatibility ?? false,
       onEvent: (event) => this.#tell(event),
     })

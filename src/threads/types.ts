@@ -201,6 +201,11 @@ export interface ThreadOptions {
    * and a cwd that is absolute in neither style are refused (reference: catalog, 8.2).
    */
   readonly environments?: readonly SelectedEnvironment[]
+  /**
+   * Connects to the selected environments at once, in the background, and not only when they are needed. Default true; false
+   * for a thread of a single request.
+   */
+  readonly warm?: boolean
   /** Plugin folders in environments, beside those of the configuration; order counts. Unselected environments give none. */
   readonly capabilityRoots?: readonly CapabilityRoot[]
   /**

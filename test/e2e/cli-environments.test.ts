@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/executor/index.js'
@@ -135,6 +136,25 @@ describe('servers of environments on the command line', () => {
     const alone = await home.reeve(['doctor', 'notes', '--env', 'workshop', '--json'])
     expect(alone).toMatchObject({ code: 0, stderr: '' })
     expect(placesOf(alone.stdout, 'servers')).toEqual(['notes workshop'])
+  })
+
+  it('are not connected to by a verb that needs none of them', async () => {
+    const asked: string[] = []
+    const listener = createServer((socket) => {
+      asked.push('connected')
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    const { port } = listener.address() as AddressInfo
+    await using other = await cliHome()
+    await writeFile(
+      join(other.folder, 'config.toml'),
+      `[mcp_servers.here]\n${command('local')}\n${entry('far', `ws://127.0.0.1:${port}`)}`,
+    )
+    for (const args of [['list'], ['get', 'here'], ['tools', 'here'], ['call', 'here', 'where'], ['config', 'check']])
+      expect(await other.reeve(args)).toMatchObject({ code: 0 })
+    expect(asked).toEqual([])
+    listener.close()
   })
 
   it('that can not be asked make a listing incomplete, and no other verb', async () => {

@@ -84,6 +84,7 @@ async function byStarting(
     ...(selector !== undefined && { only: [selector] }),
     onEvent: watch.onEvent,
     enforceRequired: false,
+    warm: false,
   })
   const connecting = connectionFindings(cli, config, environmentsOf(config, name))
   const [environments, launchers] = await Promise.all([
