@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { startResponsesModel } from '../standins/openai-responses.js'
+import { type ClientHome, clientHome } from './client-home.js'
+import { PEER } from './peers.js'
+import { run, succeed } from './program.js'
+import { installShellServer } from './shell-server.js'
+
+let home: ClientHome
+beforeEach(async () => {
+  home = await clientHome('shell-server-loop')
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+const quote = (text: string) => JSON.stringify(text)
+const writing = (path: string) => ({ command: ['/bin/sh', '-c', 'echo written > "$1" && cat "$1"', 'sh', path] })
+
+it('lets a model of Codex write in the workspace, and nowhere else', async ({ skip }) => {
+  const { command, args } = PEER.codex()
+  const env = { ...home.env, CODEX_HOME: home.folder }
+  const [workspace, outside] = [join(home.folder, 'workspace'), join(home.folder, 'outside')]
+  for (const folder of [workspace, outside]) await mkdir(folder)
+  const server = await installShellServer(join(home.folder, 'shell-server'))
+  const [inside, beyond] = [join(workspace, 'inside.txt'), join(outside, 'beyond.txt')]
+  await using model = await startResponsesModel([
+    { tool: 'run', arguments: writing(inside) },
+    { tool: 'run', arguments: writing(beyond) },
+  ])
+  await writeFile(
+    join(home.folder, 'config.toml'),
+    `model = "gpt-5.4"
+model_provider = "standin"
+[model_providers.standin]
+name = "standin"
+base_url = ${quote(`${model.url}/v1`)}
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+[mcp_servers.shell]
+command = ${quote(process.execPath)}
+args = [${quote(server)}]
+env = { CODEX_HOME = ${quote(home.folder)} }
+startup_timeout_sec = 60
+default_tools_approval_mode = "approve"
+`,
+  )
+  const state = { permissionProfile: { type: 'external', network: 'restricted' }, sandboxCwd: `file://${workspace}` }
+  const trial = await run(
+    { command, args: [...args, 'sandbox', '--sandbox-state-json', JSON.stringify(state), '--', 'true'] },
+    { env, cwd: workspace },
+  )
+  if (trial.code !== 0) skip(`codex sandbox does not work here: ${trial.stderr}`)
+  const flags = ['exec', '--skip-git-repo-check', '--sandbox', 'workspace-write']
+  const printed = await succeed({ command, args: [...args, ...flags, 'Write two files.'] }, { env, cwd: workspace })
+  expect(printed).toContain('Read-only file system')
+  expect(existsSync(inside)).toBe(true)
+  expect(existsSync(beyond)).toBe(false)
+})
