@@ -7,11 +7,18 @@ import { join } from 'node:path'
 void start(process.argv.slice(2))
 
 async function start(args: readonly string[]): Promise<void> {
-  if (args.includes('tools') && (await answeredFromCache(args))) return
-  if ((args.includes('call') || args.includes('--stdio')) && (await doneInBroker(args))) return
+  const own = ownWords(args)
+  if (own.includes('tools') && (await answeredFromCache(args))) return
+  if ((own.includes('call') || own.includes('--stdio')) && (await doneInBroker(args))) return
   await keepCompiledCode()
   const { runProcess } = await import('./run-process.js')
   await runProcess(process)
+}
+
+/** What follows `--` may be a command of another program. */
+function ownWords(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--')
+  return end === -1 ? args : args.slice(0, end)
 }
 
 /** Listing tools is what scripts and completions do all the time, so it loads next to nothing. */

@@ -127,6 +127,21 @@ describe('makePlan', () => {
     await expect(plan([ROOT, windows])).rejects.toThrow(refusal(place, /no path of this system/))
   })
 
+  it('holds the folders on the way to what is denied, so that it is not moved away with them', async () => {
+    await writeFile(at('ws/sub/in/key'), '')
+    const rulesFor = async (...entries: object[]) => {
+      const { rules } = await plan([ROOT, path('ws', 'write'), ...entries])
+      return rules.filter((rule) => /sub/.test(rule))
+    }
+    const held = ['write /ws/sub', 'write /ws/sub/in']
+    expect(await rulesFor(path('ws/sub/in/key', 'deny'))).toEqual([...held, 'deny /ws/sub/in/key'])
+    expect(await rulesFor(path('ws/sub/in/new/x', 'deny'))).toEqual([...held, 'absent /ws/sub/in/new'])
+    expect(await rulesFor(path('ws/sub', 'read'), path('ws/sub/in/key', 'deny'))).toEqual([
+      'read /ws/sub',
+      'deny /ws/sub/in/key',
+    ])
+  })
+
   it('hides what is hidden, whatever the entries say', async () => {
     const entries = [ROOT, path('other', 'write')]
     const hidden = [at('other'), at('nowhere')]

@@ -94,9 +94,28 @@ function rulesOf(settled: readonly Settled[]): Pick<Plan, 'base' | 'rules'> {
     // A root in a root stays a mount of its own, which can't be moved away.
     if (access !== above || access === 'write') kept.push({ ...one, access })
   }
-  const rules = [...kept.map((one) => ruleOf(one, kept)), ...absent]
+  const narrower = [...kept.filter(({ access }) => access !== 'write'), ...absent].map(({ path }) => path)
+  const rules = [...kept.map((one) => ruleOf(one, kept)), ...absent, ...heldFolders(narrower, effective)]
   return { base, rules: rules.sort((a, b) => depthOf(a.path) - depthOf(b.path)) }
 }
+
+/**
+ * The folders on the way to what is narrower than what is around it. As mounts of their own they can't be moved: what
+ * a path denies could otherwise be had under another path, by the same command or the next.
+ */
+function heldFolders(paths: readonly string[], effective: ReadonlyMap<string, Effective>): readonly Rule[] {
+  const held = new Set<string>()
+  for (const path of paths) {
+    for (let folder = dirname(path); !effective.has(folder) && !held.has(folder); folder = dirname(folder)) {
+      if (accessAbove(folder, effective) !== 'write' || MADE_ANEW.includes(folder)) break
+      held.add(folder)
+    }
+  }
+  return [...held].map((path) => ({ kind: 'write', path, isFolder: true }))
+}
+
+/** Mounts of their own in any sandbox. */
+const MADE_ANEW = ['/proc', '/dev', '/sys']
 
 function ruleOf({ path, access, isFolder }: Settled, kept: readonly Settled[]): Rule {
   if (access !== 'deny') return { kind: access, path, isFolder }
