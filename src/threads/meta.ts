@@ -1,8 +1,6 @@
+import { isSandboxMember } from '../authority/index.js'
 import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
-
-/** Members that only the runtime may set: what a caller puts there is dropped (reference: authority, sandbox metadata). */
-const RUNTIME_ONLY = ['codex/sandbox-state', 'codex/sandbox-state-meta', 'codex/sandbox-launcher'] as const
 
 /**
  * The `_meta` of a `tools/call`: the caller's own members in their order, less what only the runtime may say, with the
@@ -11,11 +9,15 @@ const RUNTIME_ONLY = ['codex/sandbox-state', 'codex/sandbox-state-meta', 'codex/
  * @throws InvalidArgumentsError when the caller's `_meta` is no object; nothing is sent.
  */
 export function callMeta(place: string, caller: JsonValue | undefined, live: JsonObject): JsonObject {
-  const meta: JsonObject = {}
-  for (const [member, value] of Object.entries(requireObject(place, 'MCP tool request _meta', caller) ?? {})) {
-    if (!(RUNTIME_ONLY as readonly string[]).includes(member)) define(meta, member, value)
-  }
+  const meta = callersMeta(requireObject(place, 'MCP tool request _meta', caller) ?? {})
   for (const [member, value] of Object.entries(live)) define(meta, member, value)
+  return meta
+}
+
+/** A caller's own members, less what only the runtime may say: of a sandbox nobody hears from elsewhere. */
+export function callersMeta(caller: JsonObject): JsonObject {
+  const meta: JsonObject = {}
+  for (const [member, value] of Object.entries(caller)) if (!isSandboxMember(member)) define(meta, member, value)
   return meta
 }
 

@@ -2,6 +2,7 @@ import type { ReadyClient } from '../connections/index.js'
 import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
 import { type ListingHost, listing, PROMPTS, RESOURCES, TEMPLATES } from './listing.js'
+import { callersMeta } from './meta.js'
 import type { CallOptions, Prompts, Resources, ServerSelector } from './types.js'
 
 /** Milliseconds for a read, a prompt, a completion (reference: README, constants). */
@@ -19,7 +20,7 @@ export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
     { params: more, ...options }: CallOptions = {},
   ) => {
     const { client } = await clientOf(selector, options)
-    const params = { ...more, uri, ...(_meta && { _meta }) }
+    const params = { ...more, uri, ...(_meta && { _meta: callersMeta(_meta) }) }
     return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
   }
   return Object.freeze({
@@ -56,7 +57,7 @@ export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
       { params: more, ...options }: CallOptions = {},
     ) => {
       const { client } = await clientOf(selector, options)
-      const params = { ...more, name, ...(args && { arguments: args }), ...(_meta && { _meta }) }
+      const params = { ...more, name, ...(args && { arguments: args }), ...(_meta && { _meta: callersMeta(_meta) }) }
       return client.request('prompts/get', params, { timeoutMs: OPERATION_TIMEOUT, ...options })
     },
   })

@@ -14,3 +14,4 @@ export {
   sandboxMeta,
   takesLauncher,
 } from './meta.js'
+export { isSandboxMember } from './names.js'

@@ -4,3 +4,8 @@ export const SANDBOX_MEMBERS = Object.freeze({
   alias: 'codex/sandbox-state-meta',
   launcher: 'codex/sandbox-launcher',
 })
+
+/** Whether only the runtime may say it: what a caller puts there is dropped. */
+export function isSandboxMember(member: string): boolean {
+  return Object.values<string>(SANDBOX_MEMBERS).includes(member)
+}

@@ -94,6 +94,25 @@ describe('a call', () => {
     expect(meta).toMatchObject({ threadId: thread.id, mine: 1 })
   })
 
+  it('of another kind says nothing of a sandbox, whoever makes it', async () => {
+    await using world = await twoBoxes()
+    const environments = [{ id: 'local', cwd: world.folder, permissions: profile('mine') }]
+    await using thread = await world.reeve.startThread({ environments })
+    const _meta: JsonObject = {
+      'codex/sandbox-state': {},
+      'codex/sandbox-launcher': { codexExecutable: '/x' },
+      mine: 1,
+    }
+    await thread.resources.read({ server: 'here', uri: 'note://shared/one', _meta })
+    await thread.prompts.get({ server: 'here', name: 'none', _meta }).catch(() => {})
+    const sent = world.received('here').filter(({ method }) => method === 'resources/read' || method === 'prompts/get')
+    expect(sent.map(({ method }) => method)).toEqual(['resources/read', 'prompts/get'])
+    for (const { params } of sent) {
+      expect(params?._meta).toMatchObject({ mine: 1 })
+      expect(Object.keys(params?._meta ?? {}).filter((key) => key.startsWith('codex/'))).toEqual([])
+    }
+  })
+
   it('names a launcher only for as long as it is the one that was tried out', async () => {
     await using world = await twoBoxes()
     const path = join(world.folder, 'codex')
