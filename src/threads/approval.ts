@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ApprovalAsks,
   type ApprovalCall,
   type ApprovalDecision,
   Approver,
+  bindingOf,
   type DurableApprovals,
   type PromptFacts,
   promptMessage,
   promptMeta,
+  subjectOf,
 } from '../authority/index.js'
-import type { PermissionAuthority } from '../catalog/index.js'
+import type { PermissionAuthority, RegistrationSource } from '../catalog/index.js'
 import { type ApprovalMode, shellWord } from '../config/index.js'
-import type { CapturedServer } from '../connections/index.js'
-import { ApprovalRequiredError } from '../errors.js'
-import type { ServerKey } from '../identity/index.js'
+import { type CapturedServer, sameExecutionContract } from '../connections/index.js'
+import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.js'
+import { displayKey, type ServerKey } from '../identity/index.js'
 import { type PermissionProfile, parsePermissionProfile, presetProfile } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Profile } from './composition.js'
@@ -25,6 +28,8 @@ export interface ApprovalHost {
   readonly multiEnvironment: boolean
   readonly primaryEnvironment: () => string | null
   readonly durable: DurableApprovals
+  /** A server once it is up, as it is then. */
+  readonly live: (key: ServerKey, signal: AbortSignal | undefined) => Promise<CapturedServer>
   readonly options: Pick<ThreadOptions, 'approvalPolicy' | 'compatibility' | 'onApproval' | 'onRequest' | 'client'>
   /** Of what could not be kept. */
   readonly warn: (key: ServerKey, error: unknown) => void
@@ -54,6 +59,22 @@ export class CallApprovals {
   }
 
   /**
+   * The server that a call is bound to. Where somebody may be asked, that is one that is up: what is known of a tool from
+   * a cache is no more than its execution contract, and nothing to approve, nor to recognise what was approved.
+   *
+   * @throws StaleCatalogError the tool is no longer the one that was offered
+   */
+  async bound(server: CapturedServer, tool: string, signal: AbortSignal | undefined): Promise<CapturedServer> {
+    if (server.live || appliedMode(server, tool, this.#hasPolicy) === 'approve') return server
+    const live = await this.#host.live(server.key, signal)
+    const [before, now] = [server, live].map(({ tools }) => tools.find(({ name }) => name === tool))
+    const isSame = before === undefined || (now !== undefined && sameExecutionContract(before, now))
+    // A configuration of since then is another step's.
+    if (!isSame || !isDeepStrictEqual(live.config, server.config)) throw new StaleCatalogError(server.key, tool)
+    return live
+  }
+
+  /**
    * Lets a call through, or asks first; `origin` is the request that it belongs to, for whoever is asked.
    *
    * @returns what keeps what was allowed beyond this call, for when it is made; undefined where that is nothing
@@ -65,12 +86,16 @@ export class CallApprovals {
     call: CallToApprove,
     { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
   ): Promise<(() => void) | undefined> {
-    const mode = appliedMode(server, call.tool, this.#host.options.approvalPolicy !== undefined)
+    const mode = appliedMode(server, call.tool, this.#hasPolicy)
     if (mode === 'approve') return undefined
     const asked = this.#callOf(server, call, mode)
     const decision = await this.#approver.decide(asked, this.#asks(asked, origin), signal)
     if (decision.outcome !== 'run') throw refusal(asked, decision)
     return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
+  }
+
+  get #hasPolicy(): boolean {
+    return this.#host.options.approvalPolicy !== undefined
   }
 
   #remember(key: ServerKey, decision: ApprovalDecision): void {
@@ -96,7 +121,7 @@ export class CallApprovals {
       ...(args && { arguments: args }),
       mode,
       endpoint: config,
-      pluginId: 'plugin' in source ? source.plugin.id : null,
+      pluginId: pluginOf(source),
       primaryEnvironment: primaryEnvironment(),
       multiEnvironment,
     }
@@ -123,6 +148,27 @@ export class CallApprovals {
 function permissionsOf(authority: PermissionAuthority<Profile>): PermissionProfile {
   if (authority.kind === 'none' || authority.profile === null) return OWN_PROFILE
   return parsePermissionProfile(authority.profile)
+}
+
+/**
+ * A listed tool as an approval would be given for it now.
+ *
+ * @throws ReeveError `unknown_tool`
+ */
+export function approvalTarget({ key, config, source, tools }: Server & Pick<CapturedServer, 'tools'>, tool: string) {
+  const definition = tools.find(({ name }) => name === tool)
+  if (definition === undefined) {
+    throw new ReeveError('unknown_tool', `MCP server '${displayKey(key)}' offers no tool '${tool}'`, { key })
+  }
+  const pluginId = pluginOf(source)
+  return Object.freeze({
+    subject: subjectOf({ authority: { key }, tool, pluginId }),
+    binding: bindingOf(config, definition),
+  })
+}
+
+function pluginOf(source: RegistrationSource): string | null {
+  return 'plugin' in source ? source.plugin.id : null
 }
 
 /** Nothing is known of what the runtime itself may do, so that `never` does not take it for everything. */

@@ -114,7 +114,7 @@ class FrozenStep implements Step {
   }
 
   async #carryOut(
-    { key, tool, definition, authority }: StepTool,
+    { key, tool, authority }: StepTool,
     args: JsonValue | undefined,
     meta: JsonObject | undefined,
     options: CallOptions,
@@ -122,11 +122,13 @@ class FrozenStep implements Step {
     const place = `${key.name}/${tool}`
     const captured = this.#servers.get(key)
     if (captured === undefined) throw new UnsupportedCallError('', tool)
-    const { server, sandbox } = captured
-    const { source } = server
+    const { server: offered, sandbox } = captured
+    const { source } = offered
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
     const payload = payloadOf(place, args, meta, ids)
+    const server = await this.#host.approvals.bound(offered, tool, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
+    const { definition } = prepared.binding
     const remember = await this.#host.approvals.approve(server, { tool, definition, authority, payload }, options)
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }

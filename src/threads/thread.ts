@@ -92,6 +92,7 @@ export class RuntimeThread implements Thread {
       multiEnvironment: this.#multiEnvironment,
       primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
       durable: host.approvals,
+      live: (key, signal) => this.#live(key, signal),
       options,
       warn: (key, error) => this.#warn(key, error),
     })
@@ -150,7 +151,8 @@ export class RuntimeThread implements Thread {
     if (config !== undefined && !isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
     if (config?.enabled === true && this.#servers.authorityOf(key).kind === 'none')
       throw new NoPermissionProfileError(key, config.environmentId)
-    const server = await this.#manager.captureOne(key, options.signal)
+    const offered = await this.#manager.captureOne(key, options.signal)
+    const server = await this.#approvals.bound(offered, tool, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
     const authority = this.#servers.authorityOf(key)
@@ -177,8 +179,7 @@ export class RuntimeThread implements Thread {
   ): Promise<ApprovalTarget> {
     this.#refuseWhenClosed()
     const key = await this.#servers.locate(call, signal)
-    await this.#manager.ready(key, signal)
-    return approvalTarget(await this.#manager.captureOne(key, signal), call.tool)
+    return approvalTarget(await this.#live(key, signal), call.tool)
   }
 
   async complete(
@@ -248,6 +249,11 @@ export class RuntimeThread implements Thread {
     } finally {
       this.#host.onClosed(this.id)
     }
+  }
+
+  async #live(key: ServerKey, signal: AbortSignal | undefined): Promise<CapturedServer> {
+    await this.#manager.ready(key, signal)
+    return this.#manager.captureOne(key, signal)
   }
 
   async #captured(options: NonNullable<Parameters<Thread['step']>[0]>) {

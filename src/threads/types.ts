@@ -1,4 +1,4 @@
-import type { PersistOffer } from '../authority/index.js'
+import type { PersistOffer, RememberedApproval } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -267,6 +267,9 @@ export interface ApprovalRequest {
   readonly offers: readonly PersistOffer[]
 }
 
+/** What is approved, and as what. */
+export type ApprovalTarget = Pick<RememberedApproval, 'subject' | 'binding'>
+
 export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
 
 export interface Thread extends AsyncDisposable {
@@ -281,6 +284,15 @@ export interface Thread extends AsyncDisposable {
     call: ServerSelector & { readonly tool: string; readonly arguments?: JsonValue; readonly _meta?: JsonObject },
     options?: CallOptions,
   ): Promise<JsonObject>
+  /**
+   * A tool as an approval would be given for it now: which it is, and what it would be bound to. Waits for the server.
+   *
+   * @throws ReeveError `unknown_tool`
+   */
+  approvalOf(
+    call: ServerSelector & { readonly tool: string },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<ApprovalTarget>
   readonly resources: Resources
   readonly prompts: Prompts
   /** `completion/complete`, params relayed. */

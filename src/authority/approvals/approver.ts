@@ -241,7 +241,9 @@ export function subjectOf({
   tool,
   pluginId,
   connector,
-}: Pick<ApprovalCall, 'authority' | 'tool' | 'pluginId' | 'connector'>): ApprovalSubject {
+}: Pick<ApprovalCall, 'tool' | 'pluginId' | 'connector'> & {
+  readonly authority: Pick<CallAuthority, 'key'>
+}): ApprovalSubject {
   const own = ownConnector(authority.key, connector)
   return Object.freeze({
     key: authority.key,

@@ -57,4 +57,13 @@ export function declareUse(program: Command, verb: VerbRunner): void {
     .option(...OUTPUT)
     .option(...TIMEOUT)
     .action(verb(() => import('../verbs/prompt.js')))
+  program
+    .command('approvals')
+    .description('list | allow NAME TOOL | revoke NAME [TOOL]: calls that are allowed for good')
+    .argument('<action>', "what to do; 'allow' holds for the tool and its server as they are now")
+    .argument('[name]', 'the server')
+    .argument('[tool]', 'the tool, as the server calls it')
+    .option(...ENVIRONMENT)
+    .option('--all', 'revoke: everything')
+    .action(verb(() => import('../verbs/approvals.js')))
 }

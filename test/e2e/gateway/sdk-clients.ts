@@ -27,7 +27,7 @@ export interface Heard {
 /** What a client answers when a server asks; and what it heard. */
 export interface Ears {
   readonly heard: Heard[]
-  readonly onElicit: (params: unknown) => { action: 'accept'; content: Record<string, string> }
+  readonly onElicit: (params: unknown) => { action: 'accept'; content: Record<string, string> } | { action: 'decline' }
 }
 
 export interface CallExtras {

@@ -5,6 +5,7 @@ import type { ServerKey } from '../../../identity/index.js'
 import { type JsonObject, RPC } from '../../../protocol/index.js'
 import type {
   ApprovalRequest,
+  ApprovalTarget,
   CallOptions,
   Prompts,
   Resources,
@@ -81,6 +82,13 @@ export class RemoteThread implements ToolThread {
 
   callTool(call: Parameters<Thread['callTool']>[0], options?: CallOptions): Promise<JsonObject> {
     return this.#calls.request<JsonObject>('thread/callTool', call, options)
+  }
+
+  approvalOf(
+    call: Parameters<Thread['approvalOf']>[0],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<ApprovalTarget> {
+    return this.#calls.request<ApprovalTarget>('thread/approvalOf', call, options)
   }
 
   complete(call: Parameters<Thread['complete']>[0], options?: CallOptions): Promise<JsonObject> {

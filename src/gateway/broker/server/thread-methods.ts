@@ -39,6 +39,8 @@ export function threadMethods(thread: Thread): ReadonlyMap<string, WireMethod> {
     'step/callFlat': async ({ step, flat, arguments: args, _meta }, options) =>
       steps.get(step).callFlat(fromWire(flat), args, { ...options, ...(_meta && { _meta: fromWire(_meta) }) }),
     'thread/callTool': (call, options) => thread.callTool(fromWire<Selected<{ tool: string }>>(call), options),
+    'thread/approvalOf': async (call, { signal }) =>
+      toWire(await thread.approvalOf(fromWire<Selected<{ tool: string }>>(call), signal ? { signal } : {})),
     'thread/complete': (call, options) => thread.complete(fromWire<Selected<{ params: JsonObject }>>(call), options),
     'thread/setLogLevel': ({ level }) => done(thread.setLogLevel(fromWire(level))),
     'thread/rootsChanged': () => done(thread.rootsChanged()),

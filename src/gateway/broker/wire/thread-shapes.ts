@@ -22,6 +22,7 @@ export type ThreadMethod =
   | 'thread/start'
   | 'thread/step'
   | 'thread/callTool'
+  | 'thread/approvalOf'
   | 'thread/complete'
   | 'thread/client'
   | 'thread/setLogLevel'

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import type { ApprovalSubject, DurableApprovals, RememberedApproval } from '../../authority/index.js'
+import { ReeveError } from '../../errors.js'
+import { displayKey } from '../../identity/index.js'
+import { openStore } from '../../store/index.js'
+import { findTool } from '../calling/find-tool.js'
+import type { Cli } from '../cli.js'
+import { oneLine } from '../printable.js'
+import { type EnvironmentOption, selectorOf } from '../selection.js'
+import { withThread } from '../session.js'
+import { keyColumns, keyMembers } from '../showing/server-names.js'
+import { UsageError } from '../usage.js'
+
+interface ApprovalsOptions extends EnvironmentOption {
+  /** `revoke`: everything. */
+  readonly all?: boolean
+}
+
+/** What calls were allowed for good: shows it, adds to it, takes from it. */
+export async function run(
+  cli: Cli,
+  action: string,
+  name: string | undefined,
+  tool: string | undefined,
+  options: ApprovalsOptions,
+): Promise<number> {
+  switch (action) {
+    case 'list':
+      return list(cli, name, tool, options)
+    case 'allow':
+      if (name === undefined || tool === undefined) throw new UsageError('say what is allowed: NAME TOOL')
+      return allow(cli, name, tool, options)
+    case 'revoke':
+      return revoke(cli, name, tool, options)
+    default:
+      throw new UsageError(`'approvals ${action}' is not known: list, allow or revoke`)
+  }
+}
+
+function list(cli: Cli, name: string | undefined, tool: string | undefined, options: ApprovalsOptions): number {
+  using store = openState(cli)
+  const approvals = store.approvals.list().filter(({ subject }) => isMeant(subject, name, tool, options))
+  if (cli.json) cli.out.json(approvals.map(toJson))
+  else if (approvals.length === 0) cli.err.line('nothing is allowed for good')
+  else showTable(cli, approvals)
+  return 0
+}
+
+/** For the tool and its server as they are now: a change of either asks again. */
+function allow(cli: Cli, name: string, tool: string, options: ApprovalsOptions): Promise<number> {
+  const selector = selectorOf(name, options)
+  return withThread(cli, { only: [selector] }, async (thread) => {
+    cli.err.progress(`starting ${oneLine(name)}`)
+    const { key } = await thread.client(selector, { signal: cli.signal })
+    findTool(await thread.step({ wait: 'all', signal: cli.signal }), key, tool)
+    const target = { server: key.name, environment: key.environment, tool }
+    const approval: RememberedApproval = {
+      ...(await thread.approvalOf(target, { signal: cli.signal })),
+      origin: 'operator',
+      givenAt: Date.now(),
+    }
+    cli.err.clear()
+    using store = openState(cli)
+    store.approvals.put(approval)
+    if (cli.json) cli.out.json(toJson(approval))
+    else cli.out.line(`allowed ${shown(approval.subject)}, as it is now`)
+    return 0
+  })
+}
+
+function revoke(cli: Cli, name: string | undefined, tool: string | undefined, options: ApprovalsOptions): number {
+  if (name === undefined && options.all !== true) throw new UsageError('say what is revoked: NAME [TOOL], or --all')
+  if (name !== undefined && options.all === true) throw new UsageError('--all goes without a NAME')
+  using store = openState(cli)
+  const revoked = revokeEach(store.approvals, (subject) => isMeant(subject, name, tool, options))
+  if (cli.json) cli.out.json(revoked.map(toJson))
+  else for (const { subject } of revoked) cli.out.line(`revoked ${shown(subject)}`)
+  if (revoked.length > 0 || options.all === true) return 0
+  throw new ReeveError('unknown_approval', `nothing of '${name}${tool === undefined ? '' : `/${tool}`}' is allowed`)
+}
+
+function revokeEach(
+  approvals: DurableApprovals,
+  isMeant: (subject: ApprovalSubject) => boolean,
+): readonly RememberedApproval[] {
+  return approvals.list().filter(({ subject }) => isMeant(subject) && approvals.revoke(subject))
+}
+
+/** A name alone means the servers of that name everywhere. */
+function isMeant(
+  { key, tool: itsTool }: ApprovalSubject,
+  name: string | undefined,
+  tool: string | undefined,
+  { env }: EnvironmentOption,
+): boolean {
+  if (env !== undefined && key.environment !== env) return false
+  return (name === undefined || key.name === name) && (tool === undefined || itsTool === tool)
+}
+
+/** The state of the home. What is wrong with it is told; a memory that lasts only as long as this takes nothing. */
+function openState(cli: Cli) {
+  const store = openStore(join(cli.home, 'state.sqlite'))
+  for (const warning of store.warnings) cli.err.warn(oneLine(warning.message))
+  return store
+}
+
+function toJson({ subject, binding, origin, givenAt }: RememberedApproval): Record<string, unknown> {
+  const { key, pluginId, connectorId, linkId, tool } = subject
+  return {
+    ...keyMembers(key),
+    plugin_id: pluginId,
+    ...(connectorId !== null && { connector_id: connectorId, link_id: linkId }),
+    tool,
+    given_by: origin,
+    given_at: new Date(givenAt).toISOString(),
+    endpoint_sha256: binding.endpoint,
+    definition_sha256: binding.definition,
+  }
+}
+
+function shown({ key, tool }: ApprovalSubject): string {
+  return `'${oneLine(tool)}' of ${oneLine(displayKey(key))}`
+}
+
+const GIVEN_BY = { answer: 'an answer', operator: 'reeve approvals' } as const
+
+function showTable(cli: Cli, approvals: readonly RememberedApproval[]): void {
+  const rows = approvals.map((approval) => ({ ...approval, key: approval.subject.key }))
+  cli.out.table(rows, [
+    ...keyColumns(rows),
+    { title: 'TOOL', value: ({ subject }) => subject.tool },
+    { title: 'PLUGIN', value: ({ subject }) => subject.pluginId ?? undefined },
+    { title: 'GIVEN BY', value: ({ origin }) => GIVEN_BY[origin] },
+    { title: 'GIVEN AT', value: ({ givenAt }) => new Date(givenAt).toISOString() },
+  ])
+}
