@@ -44,7 +44,7 @@ export class BackendModel {
   /** Answers of the next registrations, before the model's own; the last one repeats where `lastRepeats`. */
   registrationReplies: BackendReply[] = []
   lastRepeats = false
-  /** Answers of the next token requests, and of the next others by path. */
+  /** Answers of the next token requests, and of the next others by `METHOD path`. */
   tokenReplies: BackendReply[] = []
   readonly pathReplies = new Map<string, BackendReply[]>()
   /** Facts of the next renewed token; the same account by default. */
@@ -73,6 +73,31 @@ export class BackendModel {
     for (const facts of this.#tokens.values()) if (facts.account === account) facts.isRevoked = true
   }
 
+  accountOf(token: string): string | null {
+    return this.#tokens.get(token)?.account ?? null
+  }
+
+  /**
+   * What a request carries, without counting it: whose, whether that is revoked, and whether it is of exactly the credential
+   * that is given.
+   */
+  inspect(headers: readonly (readonly [string, string])[], current: object | null) {
+    const values = new Map(headers)
+    const authorization = values.get('authorization') ?? ''
+    const token = authorization.startsWith('Bearer ') ? authorization.slice(7) : undefined
+    const bare = authorization.startsWith('AgentAssertion ') ? authorization.slice(15) : undefined
+    const assertion = values.get('x-openai-agent-assertion') ?? bare
+    const instance = assertion === undefined ? undefined : this.#instances.get(readAssertion(assertion).instance)
+    const used = [token, instance?.credential].filter((one) => one !== undefined)
+    const facts = used.map((one) => this.#tokens.get(one))
+    const now = current !== null && 'accessToken' in current ? current.accessToken : null
+    return {
+      account: facts[0]?.account ?? null,
+      isRevoked: facts.some((one) => one?.isRevoked === true),
+      isCurrent: used.every((one) => one === now),
+    }
+  }
+
   handle(request: BackendRequest): BackendReply {
     const reply = this.#scripted(request)
     const { account, assertion } = this.#checked(request)
@@ -85,9 +110,9 @@ export class BackendModel {
     return json(200, {})
   }
 
-  #scripted({ path }: BackendRequest): BackendReply | undefined {
+  #scripted({ method, path }: BackendRequest): BackendReply | undefined {
     if (path === '/oauth/token') return this.tokenReplies.shift()
-    if (path !== '/agent/register') return this.pathReplies.get(path)?.shift()
+    if (path !== '/agent/register') return this.pathReplies.get(`${method} ${path}`)?.shift()
     const isLast = this.registrationReplies.length === 1 && this.lastRepeats
     return isLast ? this.registrationReplies[0] : this.registrationReplies.shift()
   }

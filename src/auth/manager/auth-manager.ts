@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FirstPartyAuthError, InvalidArgumentsError } from '../../errors.js'
 import { backoffMs } from '../backoff.js'
 import type { Clock } from '../clock.js'
@@ -111,6 +112,7 @@ export class AuthManager {
       if (source?.save === undefined) throw new InvalidArgumentsError('no source of this manager keeps logins')
       this.#overtaken(intent)
       await source.save(credential)
+      await nextTurn()
       this.#overtaken(intent)
       this.#host = undefined
       this.#enter(credential, source, 'login')
@@ -124,6 +126,7 @@ export class AuthManager {
       this.#overtaken(intent)
       this.#host = undefined
       const found = await this.#firstLoaded(this.#options.sources)
+      await nextTurn()
       this.#overtaken(intent)
       if (found !== undefined) this.#enter(found.credential, found.source, 'login')
       return found !== undefined
@@ -136,6 +139,7 @@ export class AuthManager {
     await this.#permit.run(async () => {
       const credential = await source.load()
       if (credential === null) throw new InvalidArgumentsError('the host gave no credential')
+      await nextTurn()
       this.#overtaken(intent)
       this.#host = source
       this.#enter(credential, source, 'host')
@@ -178,10 +182,14 @@ export class AuthManager {
   }
 
   // ---- held: the caller has the permit ----
+  //
+  // A new value comes into force in a turn of its own: a request that has passed its last check leaves in the turn of that
+  // check, so none leaves with a value that was replaced in between.
 
   async #loadHeld(cause: AuthChange['cause']): Promise<void> {
     const sources = this.#host === undefined ? this.#options.sources : [this.#host]
     const found = await this.#firstLoaded(sources).catch((error: unknown) => this.#report(error))
+    await nextTurn()
     if (found && this.#snapshot.state === 'never') this.#enter(found.credential, found.source, cause)
   }
 
@@ -252,7 +260,12 @@ export class AuthManager {
   }
 
   /** Only what is still the same snapshot takes a new value; a reload never changes the account, a refresh may. */
-  #adoptHeld(before: SignedIn, credential: Credential, cause: 'reload' | 'refresh'): 'changed' | 'unchanged' {
+  async #adoptHeld(
+    before: SignedIn,
+    credential: Credential,
+    cause: 'reload' | 'refresh',
+  ): Promise<'changed' | 'unchanged'> {
+    await nextTurn()
     if (this.#snapshot !== before) return 'changed'
     const identity = identityOf(credential)
     if (cause === 'reload' && !sameIdentity(identity, before.identity)) return 'unchanged'

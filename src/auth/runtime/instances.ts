@@ -4,7 +4,7 @@ import type { AuthManager } from '../manager/auth-manager.js'
 import type { SignedIn, Snapshot } from '../manager/snapshot.js'
 import { Registration, type RegistrationOptions, type RuntimeInstance } from './registration.js'
 
-export interface RuntimeInstancesOptions extends RegistrationOptions {
+export interface RuntimeInstancesOptions extends Omit<RegistrationOptions, 'isHeld'> {
   /** An actor that is not the token's account: accepted, and told with hashes of the ids. */
   readonly onProblem?: (problem: Error) => void
 }
@@ -14,13 +14,14 @@ export interface RuntimeInstancesOptions extends RegistrationOptions {
  * modes, and dropped with its key when no manager holds the value any more. Source: reference, runtime-auth 2.3.
  */
 export class RuntimeInstances {
-  readonly #options: RuntimeInstancesOptions
+  readonly #options: RuntimeInstancesOptions & Required<Pick<RegistrationOptions, 'isHeld'>>
   readonly #registrations = new Map<string, Registration>()
   readonly #obtaining = new Map<string, Promise<RuntimeInstance>>()
   readonly #held = new Map<AuthManager, { readonly key: string | undefined; readonly stop: () => void }>()
 
   constructor(options: RuntimeInstancesOptions) {
-    this.#options = options
+    const isHeld = (key: string) => [...this.#held.values()].some((held) => held.key === key)
+    this.#options = { ...options, isHeld }
   }
 
   /** Keeps instances for what this manager holds, from now on and until the returned function is called. Idempotent. */

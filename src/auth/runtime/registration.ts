@@ -26,6 +26,8 @@ export interface RegistrationOptions {
   readonly clock: Clock
   readonly installationId: string
   readonly newKey?: () => RuntimeKey
+  /** Whether the credential with this key is still in force: asked before each attempt, which would send it. */
+  readonly isHeld?: (credentialKey: string) => boolean
 }
 
 type State =
@@ -127,7 +129,8 @@ export class Registration {
   }
 
   async #post(encodings: string): Promise<AuthReply> {
-    const { issuer, places, http, clock, installationId } = this.#options
+    const { issuer, places, http, clock, installationId, isHeld } = this.#options
+    if (isHeld !== undefined && !isHeld(credentialKey(this.#credential))) throw noLongerHeld()
     const url = issuer.registrationUrl(places)
     const facts = { credential: this.#credential, installationId, publicKey: this.#key.publicKey }
     const { headers, body } = issuer.registration({ ...facts, idempotencyKey: this.#idempotencyKey })
@@ -159,6 +162,10 @@ export class Registration {
       cause instanceof FirstPartyAuthError
         ? cause
         : new FirstPartyAuthError('registration_failed', 'invalid runtime registration response')
+    if (error.code === 'credentials_changed_not_sent') {
+      this.#state = { kind: 'idle' }
+      return error
+    }
     if (error.data?.status === 403) {
       this.#state = { kind: 'refused', error }
       return error
@@ -173,6 +180,11 @@ export class Registration {
     this.#state = { kind: 'waiting', error: told, until: clock.now() + delay }
     return told
   }
+}
+
+function noLongerHeld(): FirstPartyAuthError {
+  const message = 'credentials changed during runtime registration; try again'
+  return new FirstPartyAuthError('credentials_changed_not_sent', message, { mayRetry: true, transient: true })
 }
 
 /** `rejected (<status> <reason>, <code>)`, as observed; the code is one of three words, never what the service wrote. */
