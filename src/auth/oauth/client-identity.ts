@@ -10,6 +10,8 @@ export interface ClientSettings {
   /** Registered beforehand; an https URL is that of a client ID metadata document. */
   readonly id?: string
   readonly secret?: string
+  /** Instead of a secret: a private key in PEM, which signs an assertion for each request. */
+  readonly privateKey?: string
   /** A metadata document that describes this client, for authorization servers that take such. */
   readonly documentUrl?: string
   /** For dynamic registration. Default: `Reeve`. */
@@ -39,7 +41,7 @@ const REGISTRATION_TIME = 30_000
 export async function identifyClient(request: IdentityRequest): Promise<ClientIdentity> {
   const { server, settings, redirectUri, known } = request
   const id = settings.id?.trim()
-  if (id) return configuredClient(id, settings.secret, server)
+  if (id) return configuredClient(id, settings, server)
   if (server.takesDocuments && settings.documentUrl !== undefined)
     return { id: settings.documentUrl, method: 'none', kind: 'document' }
   if (known?.kind === 'registered' && known.redirectUri === redirectUri && !isOver(known)) return known
@@ -50,7 +52,13 @@ export async function identifyClient(request: IdentityRequest): Promise<ClientId
   return register(request, server.registrationEndpoint)
 }
 
-function configuredClient(id: string, secret: string | undefined, server: AuthorizationServer): ClientIdentity {
+/** As somebody registered it, or as its document says, which an id that is an https URL names. */
+export function configuredClient(
+  id: string,
+  { secret, privateKey }: Pick<ClientSettings, 'secret' | 'privateKey'>,
+  server: AuthorizationServer,
+): ClientIdentity {
+  if (privateKey !== undefined) return { id, kind: 'configured', method: 'private_key_jwt', secret: privateKey }
   const isDocument = /^https:\/\/[^/]+\/./.test(id) && secret === undefined
   if (isDocument) return { id, method: 'none', kind: 'document' }
   return {

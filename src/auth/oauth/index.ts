@@ -7,6 +7,14 @@ export { credentialUrl } from './endpoint.js'
 export type { OAuthHttp, OAuthRequest, OAuthResponse } from './http.js'
 export { CredentialKeeper, type KeeperOptions, type TokenWish } from './keeper.js'
 export { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
-export { LOCAL_PRINCIPAL, type LoginServer, loginOwner, type ServerLoginOptions, ServerLogins } from './logins.js'
+export {
+  LOCAL_PRINCIPAL,
+  type LoginServer,
+  loginOwner,
+  type ServerLoginOptions,
+  ServerLogins,
+  type UnattendedLoginOptions,
+} from './logins.js'
 export { OAuthServerAuth } from './server-auth.js'
+export type { IdentityProvider, UnattendedGrant } from './unattended.js'
 export { isScope, readChallenges } from './www-authenticate.js'

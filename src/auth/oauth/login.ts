@@ -161,8 +161,8 @@ function redeem(prepared: Prepared, code: string, signal: AbortSignal | undefine
     ['code_verifier', pkce.verifier],
   ])
   if (resource !== undefined) fields.set('resource', resource)
-  const url = discovery.authorizationServer.tokenEndpoint
-  return requestToken({ http: options.http, url, client: identity, fields, timeoutMs: TOKEN_TIME, signal })
+  const { tokenEndpoint: url, issuer } = discovery.authorizationServer
+  return requestToken({ http: options.http, url, issuer, client: identity, fields, timeoutMs: TOKEN_TIME, signal })
 }
 
 function credentialOf({ options, discovery, choice, identity }: Prepared, token: TokenAnswer): StoredCredential {

@@ -4,11 +4,13 @@ import { ReeveError, UnsupportedError } from '../../errors.js'
 import { isHeaderValue } from '../header-field.js'
 import { type CredentialOwner, isUsable, type StoredCredential } from '../store/credential.js'
 import type { CredentialStore } from '../store/store.js'
+import type { ClientSettings } from './client-identity.js'
 import { credentialUrl } from './endpoint.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
-import { beginLogin, type LoginOptions, type PendingLogin } from './login.js'
+import { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
 import { OAuthServerAuth } from './server-auth.js'
+import { loginUnattended, type UnattendedOptions } from './unattended.js'
 
 /** A server as far as its login goes. */
 export interface LoginServer {
@@ -35,6 +37,26 @@ export function loginOwner({ key, config }: LoginServer, principal = LOCAL_PRINC
 
 /** What one login wants otherwise than the configuration says. */
 export type ServerLoginOptions = Pick<LoginOptions, 'redirectUri' | 'client' | 'scopes' | 'challenge' | 'signal'>
+
+/** The same of one without a user. */
+export type UnattendedLoginOptions = Pick<UnattendedOptions, 'grant' | 'scopes' | 'challenge' | 'signal'> & {
+  readonly client?: ClientSettings
+}
+
+/** What the configuration says about a login. */
+function settingsOf(server: LoginServer) {
+  const { transport, scopes } = server.config
+  const { oauth, oauthResource, httpHeaders = {} } = transport.type === 'stdio' ? {} : transport
+  return {
+    clientId: oauth?.clientId,
+    login: {
+      owner: ownerOf(server),
+      headers: Object.entries(httpHeaders).filter(([, value]) => isHeaderValue(value)),
+      ...(oauthResource !== undefined && { resource: oauthResource }),
+      ...(scopes !== undefined && { scopes }),
+    },
+  }
+}
 
 function ownerOf(server: LoginServer): CredentialOwner {
   const owner = loginOwner(server)
@@ -70,21 +92,34 @@ export class ServerLogins {
     { http }: { readonly http: OAuthHttp },
     options: ServerLoginOptions,
   ): Promise<PendingLogin> {
-    const owner = ownerOf(server)
-    const { transport, scopes } = server.config
-    const { oauth, oauthResource, httpHeaders = {} } = transport.type === 'stdio' ? {} : transport
     const { client, ...rest } = options
-    const id = client?.id ?? oauth?.clientId
+    const settings = settingsOf(server)
+    const id = client?.id ?? settings.clientId
     return beginLogin({
-      owner,
+      ...settings.login,
       http,
       store: this.#store,
-      headers: Object.entries(httpHeaders).filter(([, value]) => isHeaderValue(value)),
-      ...(oauthResource !== undefined && { resource: oauthResource }),
-      ...(scopes !== undefined && { scopes }),
       client: { ...client, ...(id !== undefined && { id }) },
       ...rest,
     })
+  }
+
+  /**
+   * Logs in to a server without a user.
+   *
+   * @throws UnsupportedError for a server without OAuth, or where no client id is known; as `loginUnattended`
+   */
+  async unattended(
+    server: LoginServer,
+    { http }: { readonly http: OAuthHttp },
+    options: UnattendedLoginOptions,
+  ): Promise<LoggedIn> {
+    const { client, ...rest } = options
+    const settings = settingsOf(server)
+    const id = client?.id ?? settings.clientId
+    if (id === undefined)
+      throw new UnsupportedError(`a client id is needed to log in to '${server.key.name}' without a user`)
+    return loginUnattended({ ...settings.login, http, store: this.#store, client: { ...client, id }, ...rest })
   }
 
   /** Forgets every login to a server of an environment, whoever issued it; resolves to those that there were. */

@@ -16,8 +16,8 @@ export async function refreshed(
   http: OAuthHttp,
   timeoutMs: number,
 ): Promise<StoredCredential> {
-  const { tokenEndpoint: url, client } = before
-  return withToken(before, await requestToken({ http, url, client, fields: fieldsOf(before), timeoutMs }))
+  const { tokenEndpoint: url, issuer, client } = before
+  return withToken(before, await requestToken({ http, url, issuer, client, fields: fieldsOf(before), timeoutMs }))
 }
 
 function fieldsOf({ grant, refreshToken, resource, scopes }: StoredCredential): Map<string, string> {

@@ -4,10 +4,13 @@ import { endpoint } from './endpoint.js'
 import { isFields, textOf } from './fields.js'
 import { exchange, formPost, type OAuthHttp, placeOf, refuseRedirect } from './http.js'
 import { errorFields, refusal } from './refusal.js'
+import { clientAssertion } from './signed-assertion.js'
 
 export interface TokenRequest {
   readonly http: OAuthHttp
   readonly url: string
+  /** Whose endpoint it is: a client's signed assertion is for nobody else. */
+  readonly issuer: string
   readonly client: ClientIdentity
   /** `grant_type` and what belongs to it; the client is added. */
   readonly fields: ReadonlyMap<string, string>
@@ -28,6 +31,7 @@ export interface TokenAnswer {
 const LONGEST_LIFE = 10 * 365 * 24 * 3600
 /** Answers after which the same request is refused for ever. */
 const PERMANENT = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type'])
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier', 'client_secret', 'assertion', 'client_assertion']
 
 /**
@@ -39,7 +43,7 @@ const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier', 'client_secret'
 export async function requestToken(request: TokenRequest): Promise<TokenAnswer> {
   const { http, client, timeoutMs, signal } = request
   const url = endpoint(request.url, 'token endpoint')
-  const { fields, headers } = withClient(client, request.fields)
+  const { fields, headers } = withClient(client, request.issuer, request.fields)
   const asked = Date.now()
   const answer = await exchange(http, formPost(url, fields, headers), { timeoutMs, signal })
   refuseRedirect(answer, url)
@@ -52,7 +56,7 @@ export async function requestToken(request: TokenRequest): Promise<TokenAnswer> 
   return readToken(answer.json, url, asked)
 }
 
-function withClient(client: ClientIdentity, given: ReadonlyMap<string, string>) {
+function withClient(client: ClientIdentity, issuer: string, given: ReadonlyMap<string, string>) {
   const fields = new Map(given)
   const { id, secret = '', method } = client
   if (method === 'client_secret_basic') {
@@ -60,8 +64,11 @@ function withClient(client: ClientIdentity, given: ReadonlyMap<string, string>) 
     const authorization = ['Authorization', `Basic ${Buffer.from(pair).toString('base64')}`] as const
     return { fields, headers: [authorization] }
   }
-  // Whoever shows an assertion names itself there.
-  if (!fields.has('client_assertion')) fields.set('client_id', id)
+  if (method === 'private_key_jwt') {
+    fields.set('client_assertion_type', ASSERTION_TYPE)
+    fields.set('client_assertion', clientAssertion(secret, id, issuer))
+  }
+  fields.set('client_id', id)
   if (method === 'client_secret_post') fields.set('client_secret', secret)
   return { fields, headers: [] }
 }

@@ -1,6 +1,7 @@
 /** How a client is known to one authorization server. Never used with another one. */
 export interface ClientIdentity {
   readonly id: string
+  /** With `private_key_jwt`: the private key, in PEM. */
   readonly secret?: string
   /** How it shows itself at the token endpoint. */
   readonly method: ClientAuthMethod
@@ -37,8 +38,11 @@ export interface StoredCredential extends CredentialOwner {
   readonly revocationEndpoint?: string
   /** The resource indicator, exactly as the server publishes it. */
   readonly resource?: string
-  /** `client_credentials`: no user and no refresh token; the grant is asked for again. */
-  readonly grant: 'authorization_code' | 'client_credentials'
+  /**
+   * `client_credentials`: no user and no refresh token; the grant is asked for again. `jwt_bearer`: somebody else's word,
+   * which has to be had anew where no refresh token came with it.
+   */
+  readonly grant: 'authorization_code' | 'client_credentials' | 'jwt_bearer'
   readonly accessToken: string
   /** Milliseconds since 1970; absent: unknown, used until it is refused. */
   readonly expiresAt?: number

@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const METHODS: readonly ClientAuthMethod[] = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt']
 const KINDS = ['configured', 'document', 'registered'] as const
-const GRANTS = ['authorization_code', 'client_credentials'] as const
+const GRANTS = ['authorization_code', 'client_credentials', 'jwt_bearer'] as const
 
 /** The text of the file. Undefined when it is none of ours, or a member of it is not as it was written. */
 export function parseCredentials(text: string): readonly StoredCredential[] | undefined {
