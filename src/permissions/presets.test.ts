@@ -144,6 +144,8 @@ describe('what a profile allows', () => {
       write: false,
       all: false,
     })
+    const minimal = entry({ type: 'special', value: { kind: 'minimal' } }, 'read')
+    expect(answers(root('write'), minimal)).toEqual({ read: true, write: true, all: true })
     expect(answers(root('read'))).toEqual({ read: true, write: false, all: false })
     expect(answers(at('/a', 'write'))).toEqual({ read: false, write: false, all: false })
   })

@@ -37,6 +37,8 @@ export function hasFullDiskRead(profile: PermissionProfile): boolean {
 /** Of two entries for one target, `deny` beats `write` and `write` beats `read`. */
 function narrows(entry: FileSystemEntry, writable: readonly FileSystemEntry[]): boolean {
   if (entry.access === 'deny') return true
+  // What programs need to start is only ever granted.
+  if (entry.path.type === 'special' && entry.path.value.kind === 'minimal') return false
   const target = targetOf(entry.path)
   return !writable.some(({ path }) => targetOf(path) === target)
 }

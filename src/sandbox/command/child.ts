@@ -49,7 +49,9 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    // Gone; or another user's (sudo), whom we can't tell, as no shell could.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error
   }
 }
 

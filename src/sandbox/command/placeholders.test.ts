@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -72,10 +72,28 @@ describe.skipIf(process.platform !== 'linux')('placeholders', () => {
     await first[Symbol.asyncDispose]()
   })
 
-  it('are refused where a link came meanwhile', async () => {
+  it('are refused where a link came meanwhile, and none is left', async () => {
     const path = join(root, '.git')
     await symlink('/etc', path)
-    await expect(makePlaceholders(registry, [path])).rejects.toThrow(/became a symbolic link/)
+    await expect(makePlaceholders(registry, [join(root, '.aws'), path])).rejects.toThrow(/became a symbolic link/)
+    expect(await exists(join(root, '.aws'))).toBe(false)
+  })
+
+  it('that can not be removed now are removed by the next one', async () => {
+    const path = join(root, 'folder', '.git')
+    await mkdir(join(root, 'folder'))
+    const placeholders = await makePlaceholders(registry, [path])
+    await rename(join(root, 'folder'), join(root, 'elsewhere'))
+    // Links that go round keep even root from removing it.
+    await symlink('loop', join(root, 'folder'))
+    await symlink('folder', join(root, 'loop'))
+    await placeholders[Symbol.asyncDispose]()
+    await rm(join(root, 'folder'))
+    await rename(join(root, 'elsewhere'), join(root, 'folder'))
+    const next = await makePlaceholders(registry, [path])
+    expect(next.found.get(path)).toBe('placeholder')
+    await next[Symbol.asyncDispose]()
+    expect(await exists(path)).toBe(false)
   })
 
   it('survive many at once', async () => {

@@ -37,15 +37,20 @@ export async function makePlaceholders(registry: Registry, paths: readonly strin
       })
     },
   }
-  await withLock(registry.lock, async () => {
-    for (const path of paths) {
-      const claims = claimsOf(registry, path)
-      const what = await whatIsAt(path, claims)
-      if (what === 'placeholder') await writeFile(join(claims, owner), '')
-      found.set(path, what)
-    }
-  })
-  return placeholders
+  try {
+    await withLock(registry.lock, async () => {
+      for (const path of paths) {
+        const claims = claimsOf(registry, path)
+        const what = await whatIsAt(path, claims)
+        found.set(path, what)
+        if (what === 'placeholder') await writeFile(join(claims, owner), '')
+      }
+    })
+    return placeholders
+  } catch (error) {
+    await placeholders[Symbol.asyncDispose]()
+    throw error
+  }
 }
 
 async function whatIsAt(path: string, claims: string): Promise<'placeholder' | 'real' | 'nothing'> {
@@ -77,10 +82,18 @@ async function release(path: string, claims: string, owner: string): Promise<voi
     if (await isAlive(claim)) return
     await rm(join(claims, claim), { force: true })
   }
-  await rmdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' && error.code !== 'ENOTEMPTY' && error.code !== 'ENOTDIR') throw error
-  })
-  await rm(claims, { recursive: true, force: true })
+  if (await isSettled(path)) await rm(claims, { recursive: true, force: true })
+}
+
+/** What can't be removed now (the command may have closed its folder) stays marked as ours, for the next sandbox to remove. */
+async function isSettled(path: string): Promise<boolean> {
+  try {
+    await rmdir(path)
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return code === 'ENOENT' || code === 'ENOTEMPTY' || code === 'ENOTDIR'
+  }
 }
 
 function claimsOf(registry: Registry, path: string): string {

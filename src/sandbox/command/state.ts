@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ReeveError, SandboxCommandError } from '../../errors.js'
 import { isRecord, type PermissionProfile, parsePermissionProfile } from '../../permissions/index.js'
+import { repeatedMember } from './repeated-member.js'
 
 /** What a command is run under. */
 export interface SandboxState {
@@ -41,6 +42,8 @@ function membersOf(json: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw invalid(`not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
+  const repeated = repeatedMember(json)
+  if (repeated !== undefined) throw invalid(`duplicate field \`${repeated}\``, repeated)
   if (!isRecord(value)) throw invalid('expected an object')
   return value
 }
