@@ -2,17 +2,28 @@ import { join } from 'node:path'
 import {
   CredentialKeeper,
   FileCredentialStore,
+  type LoggedIn,
+  type LoginServer,
   type PendingLogin,
   type ServerLoginOptions,
   ServerLogins,
+  type UnattendedLoginOptions,
 } from './auth/index.js'
-import { type DurableApprovals, type LauncherFindings, Launchers, LauncherTrials } from './authority/index.js'
+import {
+  AuditLog,
+  type AuditStore,
+  type DurableApprovals,
+  type LauncherFindings,
+  Launchers,
+  LauncherTrials,
+} from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
 import { ConnectionPool, type HostVariables } from './connections/index.js'
 import {
   CapabilityFinder,
   createHttpClient,
+  type Environment,
   EnvironmentRegistry,
   EnvironmentTable,
   LocalEnvironment,
@@ -47,6 +58,7 @@ export {
   type ServerLoginOptions,
   type ServerLogins,
   type StoredCredential,
+  type UnattendedLoginOptions,
 } from './auth/index.js'
 export type { LauncherFault, LauncherFinding, LauncherFindings } from './authority/index.js'
 export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
@@ -184,6 +196,16 @@ export class ReeveHost implements AsyncDisposable {
     return this.#store.approvals
   }
 
+  /** For the runtimes: where calls are recorded. */
+  get audit(): AuditStore {
+    return this.#store.audit
+  }
+
+  /** For the runtimes: a fault that stops nothing. */
+  warn(warning: ReeveError): void {
+    this.#warnings.push(warning)
+  }
+
   /** Ends what earlier processes of this home left behind when they were killed. */
   async reapOrphans(): Promise<void> {
     const { problems } = await reapOrphans(this.home)
@@ -231,6 +253,7 @@ export class Reeve implements AsyncDisposable {
   readonly home: string
   readonly #parts: RuntimeParts
   readonly #environments: EnvironmentRegistry
+  readonly #audit: AuditLog
   readonly #threads = new Map<string, RuntimeThread>()
   #config: Configured
   #closed: Promise<void> | undefined
@@ -253,6 +276,10 @@ export class Reeve implements AsyncDisposable {
     this.#parts = parts
     this.#config = config
     this.#environments = new EnvironmentRegistry(parts.host.environments, config.loaded.environments)
+    this.#audit = new AuditLog(parts.host.audit, {
+      settings: config.loaded.audit,
+      onwarning: (warning) => parts.host.warn(warning),
+    })
   }
 
   /** The configuration as last loaded. */
@@ -323,11 +350,13 @@ export class Reeve implements AsyncDisposable {
    *
    * @throws UnknownEnvironmentError, and as `ServerLogins.begin`
    */
-  async login(server: Pick<EffectiveServer, 'key' | 'config'>, options: ServerLoginOptions): Promise<PendingLogin> {
-    const { environmentId } = server.config
-    const placed = this.#environments.get(environmentId)
-    if (placed === undefined) throw new UnknownEnvironmentError(environmentId, { known: this.#environments.ids })
-    return this.logins.begin(server, placed.environment, options)
+  async login(server: LoginServer, options: ServerLoginOptions): Promise<PendingLogin> {
+    return this.logins.begin(server, this.#placeOf(server), options)
+  }
+
+  /** Logs in to a server without a user; throws as `login`. */
+  async loginUnattended(server: LoginServer, options: UnattendedLoginOptions): Promise<LoggedIn> {
+    return this.logins.unattended(server, this.#placeOf(server), options)
   }
 
   /** Loads the configuration again and publishes it to every thread; what did not change keeps running. */
@@ -338,6 +367,7 @@ export class Reeve implements AsyncDisposable {
     if (this.#closed !== undefined) throw new ClosedError('Reeve')
     this.#config = config
     this.#environments.replace(config.loaded.environments)
+    this.#audit.configure(config.loaded.audit)
     for (const thread of this.#threads.values()) thread.configure(config.threads)
   }
 
@@ -356,9 +386,16 @@ export class Reeve implements AsyncDisposable {
     return this.close()
   }
 
+  #placeOf({ config: { environmentId } }: LoginServer): Environment {
+    const placed = this.#environments.get(environmentId)
+    if (placed === undefined) throw new UnknownEnvironmentError(environmentId, { known: this.#environments.ids })
+    return placed.environment
+  }
+
   async #shutDown(): Promise<void> {
     await Promise.all([...this.#threads.values()].map((thread) => thread.close()))
     await this.#environments.close()
+    this.#audit.close()
     if (this.#parts.ownsHost) await this.#parts.host.close()
   }
 
@@ -392,6 +429,7 @@ export class Reeve implements AsyncDisposable {
       capabilities: () => new CapabilityFinder(),
       memory: host.threads,
       approvals: host.approvals,
+      audit: () => (this.#audit.isOn ? this.#audit : undefined),
       launchers: () => this.#config.launchers.paths(),
       onClosed: (id) => {
         this.#threads.delete(id)

@@ -19,6 +19,7 @@ import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.
 import { displayKey, type ServerKey } from '../identity/index.js'
 import { type PermissionProfile, parsePermissionProfile, presetProfile } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { CallRecord } from './call-audit.js'
 import type { Profile } from './composition.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
 
@@ -42,6 +43,8 @@ export interface CallToApprove {
   /** Whose permission profile governs it. */
   readonly authority: PermissionAuthority<Profile>
   readonly payload: { readonly arguments?: JsonObject }
+  /** Who is told what was decided, whatever it is. */
+  readonly record: CallRecord
 }
 
 /** The server of a call, as its step captured it. */
@@ -87,9 +90,13 @@ export class CallApprovals {
     { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
   ): Promise<(() => void) | undefined> {
     const mode = appliedMode(server, call.tool, this.#hasPolicy)
-    if (mode === 'approve') return undefined
+    if (mode === 'approve') {
+      call.record?.decided('run', 'mode')
+      return undefined
+    }
     const asked = this.#callOf(server, call, mode)
     const decision = await this.#approver.decide(asked, this.#asks(asked, origin), signal)
+    call.record?.decided(decision.outcome, decision.by)
     if (decision.outcome !== 'run') throw refusal(asked, decision)
     return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
   }

@@ -5,6 +5,7 @@ import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/i
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
+import type { CallAudit, CallRecord } from './call-audit.js'
 import { type CallSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
@@ -19,6 +20,7 @@ export interface StepHost {
   readonly multiEnvironment: boolean
   readonly appTools: boolean
   readonly approvals: CallApprovals
+  readonly audit: CallAudit
   readonly functions: FunctionHost
   readonly launchers: LauncherSource
 }
@@ -93,8 +95,16 @@ class FrozenStep implements Step {
     Object.freeze(this)
   }
 
-  callFunction(name: string, args: JsonValue | undefined, options: CallOptions = {}): Promise<FunctionOutput> {
-    return this.#functions.call(name, args, options)
+  async callFunction(name: string, args: JsonValue | undefined, options: CallOptions = {}): Promise<FunctionOutput> {
+    const preparation = this.#functions.prepare(name, args)
+    if (preparation.is === 'refused')
+      return this.#host.audit.function(name, args, undefined, async () => preparation.output)
+    const { call } = preparation
+    return this.#host.audit.function(name, args, call.key, (record) => {
+      record?.decided('run', 'mode')
+      record?.sending()
+      return call.run(options)
+    })
   }
 
   async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {
@@ -114,28 +124,51 @@ class FrozenStep implements Step {
   }
 
   async #carryOut(
-    { key, tool, authority }: StepTool,
+    stepTool: StepTool,
     args: JsonValue | undefined,
     meta: JsonObject | undefined,
     options: CallOptions,
   ): Promise<JsonObject> {
-    const place = `${key.name}/${tool}`
+    const { key, tool, authority } = stepTool
     const captured = this.#servers.get(key)
     if (captured === undefined) throw new UnsupportedCallError('', tool)
-    const { server: offered, sandbox } = captured
+    const { server, sandbox } = captured
+    const call = { key, config: server.config, tool, authority, cwd: sandbox?.cwd, arguments: args }
+    return this.#host.audit.tool(call, (record) => this.#make(captured, stepTool, { args, meta, options, record }))
+  }
+
+  async #make(
+    { server: offered, sandbox }: StepServer,
+    { key, tool, authority }: StepTool,
+    { args, meta, options, record }: CallInHand,
+  ): Promise<JsonObject> {
+    const place = `${key.name}/${tool}`
     const { source } = offered
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
     const payload = payloadOf(place, args, meta, ids)
     const server = await this.#host.approvals.bound(offered, tool, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
     const { definition } = prepared.binding
-    const remember = await this.#host.approvals.approve(server, { tool, definition, authority, payload }, options)
+    const remember = await this.#host.approvals.approve(
+      server,
+      { tool, definition, authority, payload, record },
+      options,
+    )
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }
     const work = { remember, sandbox, config: server.config, launchers: this.#host.launchers, signal: options.signal }
     const prepare = inLease(sent, work)
+    record?.sending()
     return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
   }
+}
+
+/** A call of a tool, as it was made. */
+interface CallInHand {
+  readonly args: JsonValue | undefined
+  readonly meta: JsonObject | undefined
+  readonly options: CallOptions
+  readonly record: CallRecord
 }
 
 /** @throws InvalidArgumentsError before anything is asked or sent */

@@ -19,6 +19,7 @@ import {
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import type { AuditSource, CallAudit } from './call-audit.js'
 import type { LauncherSource } from './call-sandbox.js'
 import { LeftOut } from './functions/left-out.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
@@ -38,6 +39,7 @@ export interface ThreadHost {
   readonly capabilities: () => CapabilitySource
   readonly memory: ThreadMemory
   readonly approvals: DurableApprovals
+  readonly audit: AuditSource
   readonly launchers: LauncherSource
   onClosed(id: string): void
 }
@@ -102,6 +104,7 @@ export function stepHostOf(
   own: {
     readonly threadId: string
     readonly approvals: CallApprovals
+    readonly audit: CallAudit
     readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
     readonly launchers: LauncherSource
@@ -109,13 +112,14 @@ export function stepHostOf(
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const { threadId, approvals, multiEnvironment, prefixedNames, launchers, ready, tell } = own
+  const { threadId, approvals, audit, multiEnvironment, prefixedNames, launchers, ready, tell } = own
   return {
     threadId,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
     multiEnvironment,
     appTools: appTools ?? false,
     approvals,
+    audit,
     launchers,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }

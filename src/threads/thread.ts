@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerConfig } from '../config/index.js'
 import {
   type CapturedServer,
   type ConnectionEvent,
@@ -14,6 +15,7 @@ import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } 
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
+import { CallAudit, type CallRecord } from './call-audit.js'
 import { type CallSandbox, callSandbox } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
 import type { ListingHost } from './listing.js'
@@ -53,6 +55,7 @@ export class RuntimeThread implements Thread {
   readonly #servers: ThreadServers
   readonly #step: StepHost
   readonly #approvals: CallApprovals
+  readonly #audit: CallAudit
   readonly #logLevel: LogLevel
   readonly #isKept: boolean
   #closed: Promise<void> | undefined
@@ -96,8 +99,10 @@ export class RuntimeThread implements Thread {
       options,
       warn: (key, error) => this.#warn(key, error),
     })
+    this.#audit = new CallAudit(this.id, host.audit)
     this.#step = stepHostOf(options, {
       threadId: this.id,
+      audit: this.#audit,
       approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
@@ -146,8 +151,23 @@ export class RuntimeThread implements Thread {
     this.#refuseWhenClosed()
     const key = await this.#servers.locate(call, options.signal)
     const { tool } = call
-    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
     const config = this.#servers.servers.find((server) => sameKey(server.key, key))?.config
+    const authority = this.#servers.authorityOf(key)
+    const cwd = config && this.#sandboxOf({ key, config })?.cwd
+    return this.#audit.tool({ key, config, tool, authority, cwd, arguments: call.arguments }, (record) =>
+      this.#call(key, config, call, options, record),
+    )
+  }
+
+  async #call(
+    key: ServerKey,
+    config: ServerConfig | undefined,
+    call: Parameters<Thread['callTool']>[0],
+    options: CallOptions,
+    record: CallRecord,
+  ): Promise<JsonObject> {
+    const { tool } = call
+    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
     if (config !== undefined && !isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
     if (config?.enabled === true && this.#servers.authorityOf(key).kind === 'none')
       throw new NoPermissionProfileError(key, config.environmentId)
@@ -157,11 +177,12 @@ export class RuntimeThread implements Thread {
     const definition = prepared?.binding.definition ?? { name: tool }
     const authority = this.#servers.authorityOf(key)
     const sandbox = this.#sandboxOf(server)
-    const remember = await this.#approvals.approve(server, { tool, definition, authority, payload }, options)
+    const remember = await this.#approvals.approve(server, { tool, definition, authority, payload, record }, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
     const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers, signal: options.signal })
+    record?.sending()
     if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
     const client = await this.#manager.ready(key, options.signal)

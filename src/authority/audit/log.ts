@@ -46,8 +46,7 @@ export interface AuditLogOptions {
  */
 export class AuditLog {
   readonly #store: AuditStore
-  readonly #settings: AuditSettings
-  readonly #isStrict: boolean
+  #settings: AuditSettings
   readonly #onwarning: AuditLogOptions['onwarning']
   readonly #now: () => number
   #pending: PendingRecord[] = []
@@ -64,9 +63,22 @@ export class AuditLog {
   constructor(store: AuditStore, { settings, onwarning, now }: AuditLogOptions) {
     this.#store = store
     this.#settings = settings
-    this.#isStrict = settings.mode === 'strict'
     this.#onwarning = onwarning
     this.#now = now ?? Date.now
+  }
+
+  /** False: calls are not recorded. */
+  get isOn(): boolean {
+    return this.#settings.mode !== 'off'
+  }
+
+  /** What holds for the calls that end from now on. */
+  configure(settings: AuditSettings): void {
+    this.#settings = settings
+  }
+
+  get #isStrict(): boolean {
+    return this.#settings.mode === 'strict'
   }
 
   /** Records that wait to be written. */

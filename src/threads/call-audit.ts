@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { type AuditedCall, type AuditLog, authorityDigest } from '../authority/index.js'
+import type { PermissionAuthority } from '../catalog/index.js'
+import type { ServerConfig } from '../config/index.js'
+import type { ServerKey } from '../identity/index.js'
+import type { JsonObject, JsonValue } from '../protocol/index.js'
+import type { Profile } from './composition.js'
+import type { PreparedFunction } from './functions/resource-functions.js'
+import type { FunctionOutput } from './types.js'
+
+/** Where calls are recorded now; undefined: nowhere. */
+export type AuditSource = () => AuditLog | undefined
+
+/** A call of a tool, once it is known whose it is. */
+export interface CallToRecord {
+  readonly key: ServerKey
+  /** Undefined: the server is not configured any more. */
+  readonly config: ServerConfig | undefined
+  readonly tool: string
+  readonly authority: PermissionAuthority<Profile>
+  /** Of its execution environment, if that is selected. */
+  readonly cwd: string | undefined
+  readonly arguments: JsonValue | undefined
+}
+
+/** What a call tells of itself while it is made; undefined: nobody records it. */
+export type CallRecord = Pick<AuditedCall, 'decided' | 'sending'> | undefined
+
+interface KnownDigest {
+  readonly profile: Profile
+  readonly cwd: string | undefined
+  readonly digest: string
+}
+
+/** Records the calls of one thread, each once. */
+export class CallAudit {
+  readonly #threadId: string
+  readonly #source: AuditSource
+  /** Authorities are the same from call to call. */
+  readonly #digests = new WeakMap<ServerConfig, KnownDigest>()
+
+  constructor(threadId: string, source: AuditSource) {
+    this.#threadId = threadId
+    this.#source = source
+  }
+
+  /** @throws AuditNotWrittenError and whatever the call throws */
+  tool(call: CallToRecord, make: (record: CallRecord) => Promise<JsonObject>): Promise<JsonObject> {
+    const log = this.#source()
+    if (log === undefined) return make(undefined)
+    const { key, config, tool, arguments: args } = call
+    return log.track(
+      {
+        threadId: this.#threadId,
+        callId: randomUUID(),
+        operation: 'tool',
+        key,
+        executionEnvironment: config?.environmentId ?? null,
+        tool,
+        authority: this.#authorityOf(call),
+        arguments: args,
+      },
+      make,
+    )
+  }
+
+  /** Its failures are answers, and failures all the same. */
+  async function(
+    tool: string,
+    args: JsonValue | undefined,
+    key: PreparedFunction['key'],
+    make: (record: CallRecord) => Promise<FunctionOutput>,
+  ): Promise<FunctionOutput> {
+    const log = this.#source()
+    if (log === undefined) return make(undefined)
+    const facts = {
+      threadId: this.#threadId,
+      callId: randomUUID(),
+      operation: 'function' as const,
+      key: key ?? null,
+      executionEnvironment: null,
+      tool,
+      authority: null,
+      arguments: args,
+    }
+    let answer: FunctionOutput | undefined
+    try {
+      await log.track(facts, async (record) => {
+        answer = await make(record)
+        if (answer.error !== undefined) throw answer.error
+        return answer.output
+      })
+    } catch (error) {
+      if (answer?.error === undefined || answer.error !== error) throw error
+    }
+    if (answer === undefined) throw new TypeError(`${tool} gave no answer`)
+    return answer
+  }
+
+  #authorityOf({ key, config, authority, cwd }: CallToRecord): string | null {
+    if (config === undefined || authority.kind === 'none') return null
+    const { profile } = authority
+    const known = this.#digests.get(config)
+    if (known !== undefined && known.profile === profile && known.cwd === cwd) return known.digest
+    const digest = authorityDigest({
+      key,
+      executionEnvironment: config.environmentId,
+      profile,
+      ...(cwd !== undefined && { cwd }),
+    })
+    this.#digests.set(config, { profile, cwd, digest })
+    return digest
+  }
+}
