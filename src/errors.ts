@@ -69,12 +69,24 @@ export class InvalidServerNameError extends ReeveError {
   }
 }
 
-/** No registration has this exact key. */
+/** No registration has this exact key. Environments that have one of its name, null for none, are in `data.choices`. */
 export class UnknownServerError extends ReeveError {
-  constructor(key: ErrorKey, facts: { readonly suggestion?: string } = {}) {
-    const hint = facts.suggestion === undefined ? '' : `. Did you mean '${facts.suggestion}'?`
-    super('unknown_server', `unknown MCP server '${shown(key)}'${hint}`, { key, data: { ...facts } })
+  constructor(
+    key: ErrorKey,
+    facts: { readonly suggestion?: string; readonly choices?: readonly (string | null)[] } = {},
+  ) {
+    const { suggestion, choices = [] } = facts
+    const hint = suggestion === undefined ? '' : `. Did you mean '${suggestion}'?`
+    const elsewhere = choices.length === 0 ? '' : `: there is one of that name ${choices.map(place).join(', ')}`
+    super('unknown_server', `unknown MCP server '${shown(key)}'${elsewhere}${hint}`, {
+      key,
+      data: { ...(suggestion !== undefined && { suggestion }), ...(choices.length > 0 && { choices }) },
+    })
   }
+}
+
+function place(environment: string | null): string {
+  return environment === null ? 'for the whole thread' : `in ${environment}`
 }
 
 /** A name alone fits several registrations; the choices are in `data.choices`. */

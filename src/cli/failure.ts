@@ -1,6 +1,6 @@
 import { ReeveError } from '../errors.js'
 import type { Cli } from './cli.js'
-import { printable } from './printable.js'
+import { oneLine, printable } from './printable.js'
 import { UsageError } from './usage.js'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
@@ -41,8 +41,16 @@ function nextStep(error: unknown): string | undefined {
   if (!(error instanceof ReeveError)) {
     return "This is a defect of reeve: run again with '--log-level debug' and report what it prints."
   }
+  const choices = error.code === 'unknown_server' ? error.data?.choices : undefined
+  if (Array.isArray(choices) && choices.length > 0) return withChoices(choices)
   const step = Object.hasOwn(NEXT, error.code) ? NEXT[error.code] : undefined
   return step?.(printable(error.key?.name ?? 'NAME'))
+}
+
+/** The name is right, its environment is not. */
+function withChoices(environments: readonly unknown[]): string {
+  const ways = environments.map((id) => (typeof id === 'string' ? `'--env ${oneLine(id)}'` : 'no --env'))
+  return `Use ${ways.join(' or ')}.`
 }
 
 const NEXT: Readonly<Record<string, (name: string) => string>> = {

@@ -44,6 +44,8 @@ export interface LoadedConfig extends MergedSettings {
   readonly problems: readonly ConfigProblem[]
   /** In the order in which they were put on each other. */
   readonly files: readonly ConfigFile[]
+  /** Every `environments.toml` that is there and counts, also a broken one. */
+  readonly environmentFiles: readonly string[]
 }
 
 /**
@@ -71,13 +73,14 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   }
   const merged = mergeLayers(load.layers, load.environments())
   load.lookUpVariables(merged)
-  return Object.freeze({ ...merged, requirements, problems: load.problems, files: load.files })
+  return Object.freeze({ ...merged, requirements, ...load.told })
 }
 
 class ConfigLoad {
   readonly layers: LayerSettings[] = []
   readonly problems: ConfigProblem[] = []
   readonly files: ConfigFile[] = []
+  readonly environmentFiles: string[] = []
   readonly #environment: Environment
   readonly #home: string
   readonly #strict: boolean
@@ -88,6 +91,11 @@ class ConfigLoad {
     this.#environment = options.env ?? process.env
     this.#home = options.home ?? reeveHome(this.#environment)
     this.#strict = options.strict ?? false
+  }
+
+  get told(): Pick<LoadedConfig, 'problems' | 'files' | 'environmentFiles'> {
+    const { problems, files, environmentFiles } = this
+    return { problems, files, environmentFiles }
   }
 
   user(): Promise<boolean> {
@@ -155,8 +163,10 @@ class ConfigLoad {
     const file = join(folder, 'environments.toml')
     try {
       const text = readConfigText(file)
+      if (text !== undefined) this.environmentFiles.push(file)
       if (text !== undefined) return [readEnvironmentsFile(parseToml(file, text), layer, otherIds)]
     } catch (error) {
+      if (this.environmentFiles.at(-1) !== file) this.environmentFiles.push(file)
       this.#noteFault(error, '')
       return []
     }

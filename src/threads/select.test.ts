@@ -21,6 +21,21 @@ describe('selecting a server', () => {
     expect(() => selectServer(keys, { server: 'files', environment: 'b' })).toThrow('(environment b)')
   })
 
+  it('tells where else there is one of that name', () => {
+    const choicesFor = (server: string) => {
+      try {
+        return selectServer(keys, { server, environment: 'c' })
+      } catch (error) {
+        return error
+      }
+    }
+    expect(choicesFor('files')).toMatchObject({
+      message: "unknown MCP server 'files (environment c)': there is one of that name for the whole thread, in a",
+      data: { choices: [null, 'a'] },
+    })
+    expect(choicesFor('nope')).toMatchObject({ message: "unknown MCP server 'nope (environment c)'", data: {} })
+  })
+
   it('takes the thread-wide server that runs in the environment named, unless one belongs to it', () => {
     expect(selectServer(keys, { server: 'files', environment: 'local' })).toEqual(serverKey('files'))
     expect(selectServer(keys, { server: 'files', environment: 'a' })).toEqual(serverKey('files', 'a'))

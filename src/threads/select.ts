@@ -33,8 +33,9 @@ export function selectServer(servers: readonly Addressable[], selector: ServerSe
   const { server, environment } = selector
   if (environment !== undefined) {
     const found = addressed(servers, server, environment)
-    if (found === undefined) throw new UnknownServerError(serverKey(server, environment))
-    return found
+    if (found !== undefined) return found
+    const choices = servers.flatMap(({ key }) => (key.name === server ? [key.environment] : []))
+    throw new UnknownServerError(serverKey(server, environment), { choices })
   }
   const named = servers.map(({ key }) => key).filter(({ name }) => name === server)
   const shared = named.find((key) => key.environment === null)

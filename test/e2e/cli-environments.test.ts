@@ -125,6 +125,8 @@ describe('servers of environments on the command line', () => {
       server: 'only',
       environment_id: 'devbox',
     })
+    const other = await home.reeve(['call', 'here', 'where', '--env', 'devbox'])
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('Use no --env.') })
     const nowhere = await home.reeve(['read', 'nots', 'place://here'])
     expect(nowhere.stderr).toContain("unknown MCP server 'nots'. Did you mean 'notes'?")
   })
@@ -133,6 +135,7 @@ describe('servers of environments on the command line', () => {
     const { code, stdout } = await home.reeve(['doctor', '--json'])
     expect(placesOf(stdout, 'servers')).toEqual(['here', 'notes', 'notes devbox', 'notes workshop', 'only workshop'])
     expect({ code, findings: JSON.parse(stdout).findings }).toEqual({ code: 0, findings: [] })
+    expect((await home.reeve(['doctor'])).stdout).toMatch(/^no problems; 5 servers up \(3 of environments\), /)
     const alone = await home.reeve(['doctor', 'notes', '--env', 'workshop', '--json'])
     expect(alone).toMatchObject({ code: 0, stderr: '' })
     expect(placesOf(alone.stdout, 'servers')).toEqual(['notes workshop'])

@@ -374,6 +374,16 @@ describe('reeve config', () => {
     expect((await reeve('config', 'path', '--json')).json()).toMatchObject({ home, files: [{ exists: false }] })
   })
 
+  it('path names where environments stand, too', async () => {
+    const file = join(home, 'environments.toml')
+    for (const text of ['[[environments]]\nid = "a"\nurl = "wss://h"\n', 'broken']) {
+      mkdirSync(home, { recursive: true })
+      writeFileSync(file, text)
+      expect((await reeve('config', 'path')).stdout).toBe(`${join(home, 'config.toml')}\n${file}\n`)
+      expect((await reeve('config', 'path', '--json')).json()).toMatchObject({ environments: [file] })
+    }
+  })
+
   it.each([
     [['config', 'trsut'], 2],
     [['config', 'trust', 'nowhere'], 2],

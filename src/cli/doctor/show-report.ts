@@ -45,7 +45,11 @@ function showText(cli: Cli, { findings, servers, started, launchers }: Report): 
   for (const finding of [...errors, ...warnings]) showFinding(cli, finding)
   const connected = servers.filter(({ status }) => status.status === 'connected')
   const tools = connected.reduce((sum, server) => sum + (server.tools ?? 0), 0)
-  const up = started ? `${count(connected.length, 'server')} up, ${count(tools, 'tool')}` : 'no server was started'
+  const far = connected.filter(({ status }) => status.key.environment !== null).length
+  const owned = far === 0 ? '' : ` (${far} of environments)`
+  const up = started
+    ? `${count(connected.length, 'server')} up${owned}, ${count(tools, 'tool')}`
+    : 'no server was started'
   const summary =
     findings.length === 0 ? 'no problems' : `${count(errors.length, 'error')}, ${count(warnings.length, 'warning')}`
   cli.out.line(`${summary}; ${up}`)

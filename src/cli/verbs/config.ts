@@ -43,7 +43,7 @@ export async function run(
 async function check(cli: Cli, { strict = false }: ConfigOptions): Promise<number> {
   const { home, cwd, env, configFiles } = cli
   const loaded = await loadConfig({ home, cwd, env, files: configFiles, strict })
-  const { files, problems, servers, shadowed } = loaded
+  const { files, environmentFiles, problems, servers, shadowed } = loaded
   const errors = problems.filter(({ severity }) => severity === 'error').length
   if (cli.json) {
     cli.out.json({ ok: errors === 0, files, servers: servers.map(({ name }) => name), problems, shadowed })
@@ -51,23 +51,20 @@ async function check(cli: Cli, { strict = false }: ConfigOptions): Promise<numbe
   }
   const code = tellProblems(cli, loaded)
   const read = files.filter(({ exists, trusted }) => exists && trusted).map(({ path }) => path)
-  const where = read.length === 0 ? 'no configuration file' : read.join(', ')
+  const where = read.length === 0 ? 'no configuration file' : [...read, ...environmentFiles].join(', ')
   cli.out.line(
     `${where}: ${counted(servers.length, 'server')}, ${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}`,
   )
   return code
 }
 
-/** The file that `add` changes; with `--json` every file that is looked at. */
+/** The file that `add` changes, then where environments stand; with `--json` every file that is looked at. */
 async function showPath(cli: Cli, options: ConfigOptions): Promise<number> {
   const file = targetFile(cli, options)
-  if (!cli.json) {
-    cli.out.line(file)
-    return 0
-  }
   const { home, cwd, env, configFiles } = cli
-  const { files } = await loadConfig({ home, cwd, env, files: configFiles })
-  cli.out.json({ home, file, files })
+  const { files, environmentFiles } = await loadConfig({ home, cwd, env, files: configFiles })
+  if (cli.json) cli.out.json({ home, file, files, environments: environmentFiles })
+  else for (const path of [file, ...environmentFiles]) cli.out.line(path)
   return 0
 }
 

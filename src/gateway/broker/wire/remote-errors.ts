@@ -70,7 +70,8 @@ function commonFacts({ server, environment_id, place, data }: JsonObject): Reeve
 }
 
 function unknownServer(key: ErrorKey, { data }: ReeveErrorFacts): UnknownServerError {
-  return new UnknownServerError(key, typeof data?.suggestion === 'string' ? { suggestion: data.suggestion } : {})
+  const suggestion = typeof data?.suggestion === 'string' ? { suggestion: data.suggestion } : {}
+  return new UnknownServerError(key, { ...suggestion, choices: choicesOf(data?.choices) })
 }
 
 function choicesOf(value: unknown): (string | null)[] {
