@@ -153,8 +153,9 @@ export class ConnectionAuth {
     const facts = this.#facts(operation.url)
     this.#admit(facts)
     if (this.#options.opened.state !== 'signed_in') return this.#anonymous(facts)
-    const snapshot = this.#own(await this.#options.manager.auth())
+    const fresh = await this.#options.manager.auth()
     this.#admit(facts)
+    const snapshot = this.#own(fresh)
     const plan = this.#plan(facts, snapshot)
     const instance = plan === 'runtime' ? await this.#instance(snapshot) : undefined
     this.#recheck(facts, snapshot)

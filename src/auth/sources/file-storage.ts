@@ -49,7 +49,8 @@ export class FileAuthStorage implements AuthStorage {
       }
       await rename(draft, this.place)
     } catch (cause) {
-      await rm(draft, { force: true })
+      // Where not even that can be done, the first reason is the one to tell.
+      await rm(draft, { force: true }).catch(() => undefined)
       throw new CredentialStoreError(
         'credentials_unwritable',
         `the credential file cannot be written (${codeOf(cause)})`,

@@ -26,7 +26,8 @@ export async function installationId(folder: string): Promise<string> {
         cause,
       })
   } finally {
-    await rm(draft, { force: true })
+    // Where not even that can be done, the first reason is the one to tell.
+    await rm(draft, { force: true }).catch(() => undefined)
   }
   return existing(file)
 }
