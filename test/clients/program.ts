@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { REAPER } from './group-reaper.js'
 
 export interface Command {
   readonly command: string
@@ -20,7 +21,7 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** A program of the test's own, in a process group of its own. */
+/** A program of the test's own, in a process group of its own, which ends with the test process at the latest. */
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
@@ -30,6 +31,7 @@ export interface Program extends AsyncDisposable {
 
 export function startProgram({ command, args }: Command, { env, cwd }: ProgramOptions): Program {
   const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  const gone = child.pid === undefined ? () => {} : REAPER.watch(child.pid)
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString()
@@ -41,13 +43,18 @@ export function startProgram({ command, args }: Command, { env, cwd }: ProgramOp
       throw new Error(`${command} did not start`, { cause: error })
     },
   )
-  exited.catch(() => {})
+  // A number of a group that is gone may come to be another's.
+  exited.then(
+    () => isGone(child.pid) && gone(),
+    () => {},
+  )
   return {
     child,
     exited,
     stderr: () => stderr,
     [Symbol.asyncDispose]: async () => {
       killGroup(child.pid)
+      gone()
       await exited.catch(() => {})
     },
   }
@@ -87,6 +94,15 @@ export async function succeed(
 
 function shown({ command, args }: Command, { code, signal, stdout, stderr }: Finished): string {
   return `${[command, ...args].join(' ')}\nended with ${signal ?? code}\n--- stdout\n${stdout}\n--- stderr\n${stderr}`
+}
+
+function isGone(group: number | undefined): boolean {
+  if (group === undefined) return true
+  try {
+    return !process.kill(-group, 0)
+  } catch {
+    return true
+  }
 }
 
 /** The group that `startProgram` made, and nothing else; gone already is fine. */
