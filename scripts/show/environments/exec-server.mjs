@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { root } from '../gateway/commands.mjs'
 
 const READY_MS = 30_000
+const REAPER = join(root, 'test', 'clients', 'group-reaper.mjs')
 
 /** `home`: a folder of its own, made when it is not there. */
 export async function startExecServer(home) {
@@ -38,6 +39,7 @@ async function listen(program, home, at) {
     stderr += chunk
   })
   const exited = new Promise((resolve) => child.once('close', resolve))
+  endWithThisProcess(child, exited)
   const url = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`exec-server did not listen\n${stderr}`)), READY_MS)
     child.stdout.once('data', (line) => resolve(line.toString().trim()))
@@ -47,6 +49,15 @@ async function listen(program, home, at) {
       .finally(() => clearTimeout(timer))
   })
   return { child, url, exited }
+}
+
+/** Also when this one is killed, and can end nothing any more. */
+function endWithThisProcess({ pid }, exited) {
+  if (pid === undefined) return
+  const reaper = spawn(process.execPath, [REAPER], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  reaper.stdin.on('error', () => {})
+  reaper.stdin.write(`+${pid}\n`)
+  exited.then(() => reaper.stdin.end(`-${pid}\n`))
 }
 
 function killGroup({ pid }) {
