@@ -1,4 +1,10 @@
-import type { AuditFilter, AuditOutcome, AuditRecord, AuditStore, StoredAuditRecord } from '../authority/index.js'
+import {
+  type AuditFilter,
+  type AuditRecord,
+  type AuditStore,
+  auditOutcome,
+  type StoredAuditRecord,
+} from '../authority/index.js'
 import { ReeveError } from '../errors.js'
 import type { Connection } from './database.js'
 
@@ -6,46 +12,8 @@ import type { Connection } from './database.js'
 const CHUNK = 1000
 /** Part of the room that is left once some had to be made, so that it isn't made for each record. */
 const LEFT = 0.9
-/** Bytes that a record takes beside its texts, about. */
-const FIXED = 512
-
-const COLUMNS: Readonly<Record<keyof AuditRecord, string>> = {
-  at: 'at',
-  durationMs: 'duration_ms',
-  threadId: 'thread',
-  turnId: 'turn',
-  callId: 'call',
-  operation: 'operation',
-  server: 'server',
-  environment: 'environment',
-  executionEnvironment: 'execution_environment',
-  tool: 'tool',
-  authority: 'authority',
-  decision: 'decision',
-  decidedBy: 'decided_by',
-  transport: 'transport',
-  rpc: 'rpc',
-  outcome: 'outcome',
-  errorCode: 'error_code',
-  rpcCode: 'rpc_code',
-  argumentBytes: 'argument_bytes',
-  resultBytes: 'result_bytes',
-  argumentDigest: 'argument_digest',
-  resultDigest: 'result_digest',
-  arguments: 'arguments',
-  result: 'result',
-}
-const MEMBERS = Object.keys(COLUMNS) as readonly (keyof AuditRecord)[]
-const NAMES = Object.values(COLUMNS)
-const READ = MEMBERS.map((member) => `${COLUMNS[member]} AS "${member}"`).join(', ')
-
-const OUTCOMES: Record<AuditOutcome, string> = {
-  refused: "transport = 'unsent'",
-  transport_error: "transport = 'failed'",
-  rpc_error: "rpc = 'error'",
-  tool_error: "outcome = 'error'",
-  ok: "outcome = 'ok'",
-}
+/** Bytes that a record takes beside its text, about. */
+const FIXED = 100
 
 /** Calls that were made, in the order in which they were written. */
 export class SqliteAudit implements AuditStore {
@@ -68,9 +36,13 @@ export class SqliteAudit implements AuditStore {
       try {
         this.#inOne(() => {
           const insert = connection.prepare(
-            `INSERT INTO audit (${NAMES.join(', ')}, bytes) VALUES (${NAMES.map(() => '?').join(', ')}, ?)`,
+            'INSERT INTO audit (at, server, environment, tool, outcome, record, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
           )
-          for (const record of records) insert.run(...MEMBERS.map((member) => record[member]), bytesOf(record))
+          for (const record of records) {
+            const { at, server, environment, tool } = record
+            const text = JSON.stringify(record)
+            insert.run(at, server, environment, tool, auditOutcome(record), text, FIXED + text.length)
+          }
         })
       } finally {
         if (durability === 'soon') connection.exec('PRAGMA synchronous = FULL')
@@ -85,11 +57,10 @@ export class SqliteAudit implements AuditStore {
 
   query(filter: AuditFilter): readonly StoredAuditRecord[] {
     const { where, values } = conditions(filter)
-    // Written by us alone; whoever else writes there is believed, since nothing is decided by it.
     const rows = this.#connection
-      .prepare(`SELECT id, ${READ} FROM audit ${where} ORDER BY id DESC LIMIT ?`)
-      .all(...values, filter.limit) as StoredAuditRecord[]
-    return rows.map((row) => ({ ...row })).reverse()
+      .prepare(`SELECT id, record FROM audit ${where} ORDER BY id DESC LIMIT ?`)
+      .all(...values, filter.limit) as { id: number; record: string }[]
+    return rows.flatMap(readRow).reverse()
   }
 
   size(): number {
@@ -124,10 +95,6 @@ export class SqliteAudit implements AuditStore {
   }
 }
 
-function bytesOf({ arguments: given, result }: AuditRecord): number {
-  return FIXED + (given?.length ?? 0) + (result?.length ?? 0)
-}
-
 function conditions(filter: AuditFilter): { readonly where: string; readonly values: (string | number)[] } {
   const { server, environment, tool, since, outcome, afterId } = filter
   const parts: string[] = []
@@ -141,7 +108,16 @@ function conditions(filter: AuditFilter): { readonly where: string; readonly val
   else if (environment !== undefined) add('environment = ?', environment)
   if (tool !== undefined) add('tool = ?', tool)
   if (since !== undefined) add('at >= ?', since)
-  if (outcome !== undefined) add(OUTCOMES[outcome])
+  if (outcome !== undefined) add('outcome = ?', outcome)
   if (afterId !== undefined) add('id > ?', afterId)
   return { where: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values }
+}
+
+/** Whoever else writes there is believed as far as it can be read, since nothing is decided by it. */
+function readRow({ id, record }: { readonly id: number; readonly record: string }): readonly StoredAuditRecord[] {
+  try {
+    return [{ ...(JSON.parse(record) as AuditRecord), id }]
+  } catch {
+    return []
+  }
 }

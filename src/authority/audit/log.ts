@@ -180,15 +180,14 @@ export class AuditLog {
 
   #digested({ argumentText, resultText, ...record }: PendingRecord): AuditRecord {
     const isWhole = this.#settings.arguments === 'whole'
-    return {
-      ...record,
+    return Object.assign(record, {
       argumentBytes: argumentText === undefined ? null : Buffer.byteLength(argumentText),
       resultBytes: resultText === undefined ? null : Buffer.byteLength(resultText),
       argumentDigest: argumentText === undefined ? null : sha256(argumentText),
       resultDigest: resultText === undefined ? null : sha256(resultText),
       arguments: isWhole ? whole(argumentText) : null,
       result: isWhole ? whole(resultText) : null,
-    }
+    })
   }
 
   /** A record that is there is worth more than the room of an old one: a fault here fails no call. */
