@@ -98,6 +98,7 @@ async function findOldServer(options: DiscoveryOptions): Promise<AuthorizationSe
     registrationEndpoint: endpoint(`${origin}/register`, 'registration endpoint'),
     takesDocuments: false,
     sendsIssuer: false,
+    bindsTokens: false,
   }
 }
 

@@ -32,6 +32,8 @@ export interface OAuthAnswer {
   readonly json: unknown
   readonly challenges: readonly string[]
   readonly location: string | undefined
+  /** What the server wants in the next proof of a key (RFC 9449, 8). */
+  readonly nonce: string | undefined
 }
 
 export interface ExchangeLimits {
@@ -109,6 +111,7 @@ async function readAnswer(response: OAuthResponse, place: string, isRead: boolea
     json: parsed(text),
     challenges: response.headerAll('www-authenticate'),
     location: response.header('location'),
+    nonce: response.header('dpop-nonce'),
   }
 }
 

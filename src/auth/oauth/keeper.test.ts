@@ -195,7 +195,7 @@ describe('a refresh that fails', () => {
 })
 
 describe('the credentials of a connection', () => {
-  const operation = () => ({ origin: server.origin })
+  const operation = () => ({ method: 'POST', url: server.resourceUrl, origin: server.origin })
   const authOf = (keeper = keeperOf()) => new OAuthServerAuth(keeper, owner(), http)
 
   it('are nothing where nobody is logged in, and a login of another process at the next operation', async () => {
@@ -208,7 +208,7 @@ describe('the credentials of a connection', () => {
 
   it('never go to another origin', async () => {
     await loggedIn()
-    expect(await authOf().headers({ origin: 'https://evil.example' })).toEqual([])
+    expect(await authOf().headers({ ...operation(), origin: 'https://evil.example' })).toEqual([])
   })
 
   it('are refreshed when the server refuses them, and not again for a token that is gone already', async () => {

@@ -5,6 +5,7 @@ import type { CredentialStore, SaveReport } from '../store/store.js'
 import { readCallback } from './callback.js'
 import { type ClientSettings, identifyClient } from './client-identity.js'
 import { type Discovery, discover } from './discovery.js'
+import { newDpopKey } from './dpop.js'
 import { type OAuthHttp, placeOf } from './http.js'
 import { newPkce, type Pkce, randomText } from './pkce.js'
 import { probe } from './probe.js'
@@ -71,7 +72,9 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   const scope = choice.scopes.length === 0 ? undefined : choice.scopes.join(' ')
   const known = before?.client
   const identity = await identifyClient({ http, server, settings: client, redirectUri, scope, known, signal })
-  return pending({ options, discovery, choice, identity, pkce: newPkce(), state: randomText() })
+  const isBound = server.bindsTokens && (challenge.dpop === true || discovery.resource?.wantsDpop === true)
+  const dpopKey = isBound ? newDpopKey() : undefined
+  return pending({ options, discovery, choice, identity, dpopKey, pkce: newPkce(), state: randomText() })
 }
 
 function challengeOf(options: LoginOptions): BearerChallenge | Promise<BearerChallenge> {
@@ -100,6 +103,7 @@ interface Prepared {
   readonly discovery: Discovery
   readonly choice: ScopeChoice
   readonly identity: ClientIdentity
+  readonly dpopKey: string | undefined
   readonly pkce: Pkce
   readonly state: string
 }
@@ -152,7 +156,7 @@ function resourceOf(options: LoginOptions, { resource }: Discovery): string | un
 }
 
 function redeem(prepared: Prepared, code: string, signal: AbortSignal | undefined): Promise<TokenAnswer> {
-  const { options, discovery, identity, pkce } = prepared
+  const { options, discovery, identity, dpopKey, pkce } = prepared
   const resource = resourceOf(options, discovery)
   const fields = new Map([
     ['grant_type', 'authorization_code'],
@@ -162,7 +166,16 @@ function redeem(prepared: Prepared, code: string, signal: AbortSignal | undefine
   ])
   if (resource !== undefined) fields.set('resource', resource)
   const { tokenEndpoint: url, issuer } = discovery.authorizationServer
-  return requestToken({ http: options.http, url, issuer, client: identity, fields, timeoutMs: TOKEN_TIME, signal })
+  return requestToken({
+    http: options.http,
+    url,
+    issuer,
+    client: identity,
+    fields,
+    dpopKey,
+    timeoutMs: TOKEN_TIME,
+    signal,
+  })
 }
 
 function credentialOf({ options, discovery, choice, identity }: Prepared, token: TokenAnswer): StoredCredential {

@@ -1,4 +1,5 @@
 import { OAuthError } from '../../errors.js'
+import { DPOP_ALGORITHM } from './dpop.js'
 import { endpoint } from './endpoint.js'
 import { type Fields, isFields, textOf, textsOf } from './fields.js'
 import { placeOf } from './http.js'
@@ -10,6 +11,8 @@ export interface ProtectedResource {
   /** At least one. */
   readonly issuers: readonly string[]
   readonly scopes: readonly string[] | undefined
+  /** It takes only tokens that are bound to a key (RFC 9449). */
+  readonly wantsDpop: boolean
 }
 
 /** What an authorization server says of itself (RFC 8414, OpenID Connect Discovery). */
@@ -25,6 +28,8 @@ export interface AuthorizationServer {
   readonly takesDocuments: boolean
   /** It promises `iss` in every callback (RFC 9207). */
   readonly sendsIssuer: boolean
+  /** It binds tokens to a key of ours. */
+  readonly bindsTokens: boolean
 }
 
 /**
@@ -43,7 +48,12 @@ export function readProtectedResource(json: unknown, serverUrl: string, from: st
     throw new OAuthError('oauth_resource_mismatch', text, { place: placeOf(from) })
   }
   if (issuers === undefined || issuers.length === 0) return undefined
-  return { resource, issuers, scopes: textsOf(json, 'scopes_supported') }
+  return {
+    resource,
+    issuers,
+    scopes: textsOf(json, 'scopes_supported'),
+    wantsDpop: json.dpop_bound_access_tokens_required === true,
+  }
 }
 
 function isWithin(serverUrl: string, resource: string): boolean {
@@ -89,6 +99,7 @@ export function readAuthorizationServer(json: unknown, expected: IssuerExpectati
     ...(scopes && { scopes }),
     ...(tokenAuthMethods && { tokenAuthMethods }),
     takesDocuments: json.client_id_metadata_document_supported === true,
+    bindsTokens: textsOf(json, 'dpop_signing_alg_values_supported')?.includes(DPOP_ALGORITHM) ?? false,
     sendsIssuer: json.authorization_response_iss_parameter_supported === true,
   }
 }

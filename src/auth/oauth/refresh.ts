@@ -16,8 +16,11 @@ export async function refreshed(
   http: OAuthHttp,
   timeoutMs: number,
 ): Promise<StoredCredential> {
-  const { tokenEndpoint: url, issuer, client } = before
-  return withToken(before, await requestToken({ http, url, issuer, client, fields: fieldsOf(before), timeoutMs }))
+  const { tokenEndpoint: url, issuer, client, dpopKey } = before
+  return withToken(
+    before,
+    await requestToken({ http, url, issuer, client, fields: fieldsOf(before), dpopKey, timeoutMs }),
+  )
 }
 
 function fieldsOf({ grant, refreshToken, resource, scopes }: StoredCredential): Map<string, string> {
@@ -34,6 +37,6 @@ function fieldsOf({ grant, refreshToken, resource, scopes }: StoredCredential): 
 }
 
 function withToken(before: StoredCredential, token: TokenAnswer): StoredCredential {
-  const { expiresAt: _ended, ...kept } = before
+  const { expiresAt: _ended, dpopKey: _bound, ...kept } = before
   return Object.freeze({ ...kept, ...token, scopes: token.scopes ?? before.scopes })
 }

@@ -1,14 +1,19 @@
 import { AuthRequiredError } from '../../errors.js'
 import type { HeaderField } from '../header-field.js'
 import type { CredentialOwner } from '../store/credential.js'
+import { dpopProof, nonceOf } from './dpop.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
 
 interface Operation {
+  readonly method: string
+  readonly url: string
   readonly origin: string
 }
 
 interface Refusal {
+  /** Of `DPoP-Nonce`: what the server wants in the next proof. */
+  readonly dpopNonce?: string | undefined
   readonly headers: readonly HeaderField[]
 }
 
@@ -26,6 +31,8 @@ export class OAuthServerAuth {
   readonly #origin: string
   /** A token of this login went out on this connection. */
   #hadToken = false
+  /** What the server wanted last in the proof of a bound token. */
+  #nonce: string | undefined
 
   constructor(keeper: CredentialKeeper, owner: CredentialOwner, http: OAuthHttp) {
     this.#keeper = keeper
@@ -44,13 +51,25 @@ export class OAuthServerAuth {
       return []
     }
     this.#hadToken = true
-    return [['Authorization', `Bearer ${credential.accessToken}`]]
+    const { accessToken: token, dpopKey: key } = credential
+    if (key === undefined) return [['Authorization', `Bearer ${token}`]]
+    const { method, url } = operation
+    return [
+      ['Authorization', `DPoP ${token}`],
+      ['DPoP', dpopProof({ key, method, url, token, nonce: this.#nonce })],
+    ]
   }
 
   async onUnauthorized(_operation: Operation, refusal: Refusal): Promise<boolean> {
-    const rejected = bearerOf(refusal.headers)
+    const rejected = tokenOf(refusal.headers)
     if (rejected === undefined) return false
-    const wish = { owner: this.#owner, http: this.#http, rejected }
+    const { dpopNonce } = refusal
+    if (rejected.scheme === 'DPoP' && dpopNonce !== undefined) {
+      this.#nonce = dpopNonce
+      // It is the proof that was refused then, not the token.
+      if (sentNonce(refusal.headers) !== dpopNonce) return true
+    }
+    const wish = { owner: this.#owner, http: this.#http, rejected: rejected.token }
     if ((await this.#keeper.current(wish)) === undefined) throw this.#loggedOut()
     return true
   }
@@ -60,8 +79,14 @@ export class OAuthServerAuth {
   }
 }
 
-function bearerOf(headers: readonly HeaderField[]): string | undefined {
+function sentNonce(headers: readonly HeaderField[]): string | undefined {
+  const proof = headers.findLast(([name]) => name === 'DPoP')?.[1] ?? ''
+  return nonceOf(proof)
+}
+
+function tokenOf(headers: readonly HeaderField[]): { readonly scheme: string; readonly token: string } | undefined {
   // The last one is what went out.
   const value = headers.findLast(([name]) => name.toLowerCase() === 'authorization')?.[1]
-  return value?.startsWith('Bearer ') === true ? value.slice('Bearer '.length) : undefined
+  const [, scheme, token] = /^(Bearer|DPoP) (.+)$/.exec(value ?? '') ?? []
+  return scheme === undefined || token === undefined ? undefined : { scheme, token }
 }

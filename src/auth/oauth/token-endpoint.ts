@@ -1,5 +1,6 @@
 import { OAuthError } from '../../errors.js'
 import type { ClientIdentity } from '../store/credential.js'
+import { dpopProof } from './dpop.js'
 import { endpoint } from './endpoint.js'
 import { isFields, textOf } from './fields.js'
 import { exchange, formPost, type OAuthHttp, placeOf, refuseRedirect } from './http.js'
@@ -14,12 +15,16 @@ export interface TokenRequest {
   readonly client: ClientIdentity
   /** `grant_type` and what belongs to it; the client is added. */
   readonly fields: ReadonlyMap<string, string>
+  /** The tokens are to be bound to it. */
+  readonly dpopKey?: string | undefined
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
 export interface TokenAnswer {
   readonly accessToken: string
+  /** What it is bound to; absent for a Bearer token. */
+  readonly dpopKey?: string
   /** Milliseconds since 1970; absent where the server does not say. */
   readonly expiresAt?: number
   readonly refreshToken?: string
@@ -41,11 +46,19 @@ const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier', 'client_secret'
  * `oauth_unreachable`; RedirectRefusedError
  */
 export async function requestToken(request: TokenRequest): Promise<TokenAnswer> {
-  const { http, client, timeoutMs, signal } = request
+  const { http, client, dpopKey, timeoutMs, signal } = request
   const url = endpoint(request.url, 'token endpoint')
   const { fields, headers } = withClient(client, request.issuer, request.fields)
   const asked = Date.now()
-  const answer = await exchange(http, formPost(url, fields, headers), { timeoutMs, signal })
+  const send = (nonce?: string) => {
+    const proof =
+      dpopKey === undefined ? [] : [['DPoP', dpopProof({ key: dpopKey, method: 'POST', url, nonce })] as const]
+    return exchange(http, formPost(url, fields, [...headers, ...proof]), { timeoutMs, signal })
+  }
+  let answer = await send()
+  // It has not looked at the grant: the same one is sent with what it wants in the proof, once.
+  if (errorFields(answer.json).error === 'use_dpop_nonce' && answer.nonce !== undefined)
+    answer = await send(answer.nonce)
   refuseRedirect(answer, url)
   const { error } = errorFields(answer.json)
   const secrets = SECRET_FIELDS.map((name) => fields.get(name) ?? '').concat(client.secret ?? '')
@@ -53,7 +66,7 @@ export async function requestToken(request: TokenRequest): Promise<TokenAnswer> 
     const permanent = error !== undefined && PERMANENT.has(error)
     throw refusal('oauth_token_refused', 'gave no token', url, answer, { permanent, secrets })
   }
-  return readToken(answer.json, url, asked)
+  return readToken(answer.json, { url, asked, dpopKey })
 }
 
 function withClient(client: ClientIdentity, issuer: string, given: ReadonlyMap<string, string>) {
@@ -78,21 +91,30 @@ function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
 
-function readToken(json: unknown, url: string, asked: number): TokenAnswer {
+interface Asked {
+  readonly url: string
+  /** Milliseconds since 1970. */
+  readonly asked: number
+  readonly dpopKey: string | undefined
+}
+
+function readToken(json: unknown, { url, asked, dpopKey }: Asked): TokenAnswer {
   const place = placeOf(url)
   const refuse = (why: string) => new OAuthError('oauth_invalid_answer', `${place} ${why}`, { place })
   if (!isFields(json)) throw refuse('answered with something that is no JSON object')
   const accessToken = textOf(json, 'access_token')
   if (accessToken === undefined) throw refuse('answered without an access token')
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw refuse('answered with an access token that no header can carry')
-  const type = textOf(json, 'token_type')
-  if (type !== undefined && type.toLowerCase() !== 'bearer')
-    throw refuse('answered with a token that is no Bearer token')
+  const type = textOf(json, 'token_type')?.toLowerCase()
+  const isBound = type === 'dpop' && dpopKey !== undefined
+  if (type !== undefined && type !== 'bearer' && !isBound)
+    throw refuse('answered with a token of a type that was not asked for')
   const expiresAt = expiry(json.expires_in, asked)
   const refreshToken = textOf(json, 'refresh_token')
   const scope = textOf(json, 'scope')
   return {
     accessToken,
+    ...(isBound && { dpopKey }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(refreshToken !== undefined && { refreshToken }),
     ...(scope !== undefined && { scopes: scopeList(scope) }),

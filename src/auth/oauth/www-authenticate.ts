@@ -11,18 +11,21 @@ export interface BearerChallenge {
   readonly resourceMetadata?: string
   readonly scope?: string
   readonly error?: string
+  /** The server takes tokens that are bound to a key. */
+  readonly dpop?: true
 }
 
-/** All that the Bearer challenges of these fields say; the first one wins, member by member. */
+/** All that the Bearer and DPoP challenges of these fields say; the first one wins, member by member. */
 export function bearerChallenge(fields: readonly string[]): BearerChallenge {
-  const bearer = fields.flatMap(readChallenges).filter(({ scheme }) => scheme === 'bearer')
+  const known = fields.flatMap(readChallenges).filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop')
   const first = (name: string) =>
-    bearer.map(({ values }) => values.get(name)).find((value) => typeof value === 'string' && value !== '')
+    known.map(({ values }) => values.get(name)).find((value) => typeof value === 'string' && value !== '')
   const [resourceMetadata, scope, error] = [first('resource_metadata'), first('scope'), first('error')]
   return {
     ...(resourceMetadata && { resourceMetadata }),
     ...(scope && isScope(scope) && { scope }),
     ...(error && { error }),
+    ...(known.some(({ scheme }) => scheme === 'dpop') && { dpop: true as const }),
   }
 }
 

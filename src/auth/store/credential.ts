@@ -44,6 +44,8 @@ export interface StoredCredential extends CredentialOwner {
    */
   readonly grant: 'authorization_code' | 'client_credentials' | 'jwt_bearer'
   readonly accessToken: string
+  /** The private key, in PEM, that the tokens are bound to (RFC 9449); absent for Bearer tokens. */
+  readonly dpopKey?: string
   /** Milliseconds since 1970; absent: unknown, used until it is refused. */
   readonly expiresAt?: number
   readonly refreshToken?: string

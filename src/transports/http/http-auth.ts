@@ -13,6 +13,8 @@ export interface HttpOperation {
 export interface Refusal {
   readonly status: number
   readonly challenge: string | undefined
+  /** `DPoP-Nonce`: what the next proof has to hold (RFC 9449, 9). */
+  readonly dpopNonce?: string | undefined
   /** What `headers` gave for the refused attempt, so that a source knows which token was rejected. */
   readonly headers: readonly HeaderField[]
 }

@@ -106,9 +106,10 @@ export class HttpOperations {
   ): Promise<boolean> {
     const { auth } = this.#options
     if (auth.onUnauthorized === undefined) return false
-    const challenge = challengeOf(response)
+    const [challenge, dpopNonce] = [challengeOf(response), response.header('dpop-nonce')]
+    const refusal = { status: response.status, challenge, dpopNonce, headers }
     try {
-      return await orAborted(auth.onUnauthorized(operation, { status: response.status, challenge, headers }), signal)
+      return await orAborted(auth.onUnauthorized(operation, refusal), signal)
     } catch (error) {
       response.cancel()
       throw error

@@ -51,7 +51,7 @@ const keeper = new CredentialKeeper({ store: new DyingStore(home), home, now: ()
 
 async function operate(): Promise<unknown> {
   const auth = new OAuthServerAuth(keeper, owner, http)
-  const operation = { origin: new URL(owner.url).origin }
+  const operation = { method: 'POST', url: owner.url, origin: new URL(owner.url).origin }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
   for (let attempt = 1; ; attempt += 1) {
     const headers = await auth.headers(operation)
