@@ -18,7 +18,7 @@ const CLIENT = {
 const ERA = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === '2026-07-28' ? 'modern' : 'legacy'
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
-const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
+const context = { scenario, ...JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') }
 
 // The suite ends a client that takes too long, but not what the client started.
 setTimeout(() => {

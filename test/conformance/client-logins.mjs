@@ -34,9 +34,25 @@ function challengeOf(error) {
 
 async function logIn(reeve, context, challenge) {
   const [server] = reeve.servers
-  const { client_id: id, client_secret: secret } = context
-  const client = { documentUrl: DOCUMENT_URL, ...(id && { id }), ...(secret && { secret }) }
+  const { client_id: id, client_secret: secret, private_key_pem: privateKey } = context
+  const client = {
+    documentUrl: DOCUMENT_URL,
+    ...(id && { id }),
+    ...(secret && { secret }),
+    ...(privateKey && { privateKey }),
+  }
+  const grant = grantOf(context)
+  if (grant !== undefined) return reeve.loginUnattended(server, { client, grant, challenge })
   const login = await reeve.login(server, { redirectUri: REDIRECT_URI, client, challenge })
   const { headers } = await fetch(login.authorizationUrl, { redirect: 'manual' })
-  await login.complete(headers.get('location') ?? '')
+  return login.complete(headers.get('location') ?? '')
+}
+
+/** What a program logs in with by itself; undefined where a user does it. */
+function grantOf({ scenario, valid_jwt: workload, idp_id_token: idToken, ...context }) {
+  if (scenario.startsWith('auth/client-credentials-')) return { type: 'client_credentials' }
+  if (workload !== undefined) return { type: 'workload_identity', assertion: () => workload }
+  if (idToken === undefined) return undefined
+  const provider = { tokenEndpoint: context.idp_token_endpoint, clientId: context.idp_client_id }
+  return { type: 'enterprise', idToken, provider }
 }
