@@ -68,6 +68,8 @@ const NEXT: Readonly<Record<string, (name: string) => string>> = {
   not_connected: (name) => `See 'reeve status ${name}'.`,
   auth_required: (name) =>
     `Log in with 'reeve login ${name}', or give it 'bearer_token_env_var' or 'http_headers' in its configuration.`,
+  insufficient_scope: (name) => `Log in again with 'reeve login ${name}': it asks for what the server wants, too.`,
+  oauth_scope_refused: () => 'Log out first, or say which scopes to ask for with --scope.',
   oauth_unsupported: (name) => `Give '${name}' 'bearer_token_env_var' or 'http_headers' in its configuration.`,
   oauth_client_unknown: () => "Put the client id that was registered under 'oauth.client_id' of the server.",
   oauth_callback_unavailable: () =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { AuthRequiredError, CredentialStoreError, OAuthError } from '../../errors.js'
 import { type CredentialOwner, canRefresh, isDue, ownerText, type StoredCredential } from '../store/credential.js'
 import { withFileLock } from '../store/file-lock.js'
@@ -73,6 +74,18 @@ export class CredentialKeeper {
     const found = await running
     // What others had begun was perhaps not about the token that was refused here.
     return found !== undefined && found.accessToken === wish.rejected ? undefined : found
+  }
+
+  /**
+   * Keeps for the next login what a server wanted beside the scopes of this token. One that was replaced meanwhile is left
+   * alone.
+   *
+   * @throws CredentialStoreError
+   */
+  async note(owner: CredentialOwner, token: string, wanted: readonly string[]): Promise<void> {
+    const known = this.store.find(owner)
+    if (known?.accessToken !== token || isDeepStrictEqual(known.wantedScopes, wanted)) return
+    await this.store.replace(known, Object.freeze({ ...known, wantedScopes: wanted }))
   }
 
   /**

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
 import { createHttpClient, type HttpClient } from '../../environments/index.js'
 import { FileCredentialStore } from '../store/file-store.js'
+import { CredentialKeeper } from './keeper.js'
 import { beginLogin, type LoginOptions, type PendingLogin } from './login.js'
+import { OAuthServerAuth } from './server-auth.js'
 
 const REDIRECT = 'http://127.0.0.1:4999/callback'
 
@@ -153,6 +155,22 @@ describe('the scopes of a login', () => {
     expect(wider.scopes).toEqual(['read', 'write'])
     await wider.complete(await approve(wider))
     await expect(begin({ challenge: challenge('write read') })).rejects.toMatchObject({ code: 'oauth_scope_refused' })
+  })
+})
+
+describe('a server that wants more than a token has', () => {
+  it('is asked for it by the next login, whichever process found out', async () => {
+    const first = await begin({ scopes: ['read'] })
+    const { credential } = await first.complete(await approve(first))
+    const auth = new OAuthServerAuth(new CredentialKeeper({ store, home }), owner(), http)
+    const operation = { method: 'POST', url: server.resourceUrl, origin: server.origin }
+    const headers = await auth.headers(operation)
+    const challenge = 'Bearer error="insufficient_scope", scope="write"'
+    await auth.onForbidden(operation, { headers, challenge })
+    await auth.onForbidden(operation, { headers: [['Authorization', 'Bearer older']], challenge: `${challenge} more` })
+    expect(store.find(owner())).toEqual({ ...credential, wantedScopes: ['write'] })
+    expect((await begin()).scopes).toEqual(['read', 'write'])
+    expect((await begin({ scopes: ['other'] })).scopes).toEqual(['other'])
   })
 })
 

@@ -10,7 +10,7 @@ import { type OAuthHttp, placeOf } from './http.js'
 import { newPkce, type Pkce, randomText } from './pkce.js'
 import { probe } from './probe.js'
 import { chooseScopes, type ScopeChoice, widenScopes } from './scopes.js'
-import { requestToken, type TokenAnswer } from './token-endpoint.js'
+import { requestToken, scopeList, type TokenAnswer } from './token-endpoint.js'
 import { type BearerChallenge, bearerChallenge } from './www-authenticate.js'
 
 export interface LoginOptions {
@@ -88,8 +88,9 @@ function scopesFor(
   { resource, authorizationServer }: Discovery,
   before: StoredCredential | undefined,
 ): ScopeChoice {
-  if (scopes === undefined && challenge.error === 'insufficient_scope' && before !== undefined)
-    return { scopes: widenScopes(before.scopes, challenge.scope, placeOf(owner.url)), discovered: false }
+  const wanted = challenge.error === 'insufficient_scope' ? scopeList(challenge.scope ?? '') : before?.wantedScopes
+  if (scopes === undefined && wanted !== undefined && before !== undefined)
+    return { scopes: widenScopes(before.scopes, wanted, placeOf(owner.url)), discovered: false }
   return chooseScopes({
     explicit: scopes,
     challenged: challenge.scope,

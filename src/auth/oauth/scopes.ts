@@ -38,8 +38,7 @@ export function chooseScopes({ explicit, challenged, published, offered }: Scope
  *
  * @throws OAuthError `oauth_scope_refused` when all of that was granted already: asking again would change nothing
  */
-export function widenScopes(granted: readonly string[], asked: string | undefined, place: string): readonly string[] {
-  const wanted = asked === undefined ? [] : scopeList(asked)
+export function widenScopes(granted: readonly string[], wanted: readonly string[], place: string): readonly string[] {
   if (wanted.every((scope) => granted.includes(scope))) {
     const text = `${place} refuses the scopes it asked for, although they are granted: ${wanted.join(' ') || '(none named)'}`
     throw new OAuthError('oauth_scope_refused', text, { place, data: { granted, asked: wanted } })

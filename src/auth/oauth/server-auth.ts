@@ -4,6 +4,8 @@ import type { CredentialOwner } from '../store/credential.js'
 import { dpopProof, nonceOf } from './dpop.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
+import { scopeList } from './token-endpoint.js'
+import { bearerChallenge } from './www-authenticate.js'
 
 interface Operation {
   readonly method: string
@@ -12,6 +14,7 @@ interface Operation {
 }
 
 interface Refusal {
+  readonly challenge?: string | undefined
   /** Of `DPoP-Nonce`: what the server wants in the next proof. */
   readonly dpopNonce?: string | undefined
   readonly headers: readonly HeaderField[]
@@ -72,6 +75,14 @@ export class OAuthServerAuth {
     const wish = { owner: this.#owner, http: this.#http, rejected: rejected.token }
     if ((await this.#keeper.current(wish)) === undefined) throw this.#loggedOut()
     return true
+  }
+
+  /** What a token has too little for is noted with its login: the next one asks for it, too. */
+  async onForbidden(_operation: Operation, { challenge, headers }: Refusal): Promise<void> {
+    const { error, scope } = bearerChallenge(challenge === undefined ? [] : [challenge])
+    const refused = tokenOf(headers)
+    if (error !== 'insufficient_scope' || scope === undefined || refused === undefined) return
+    await this.#keeper.note(this.#owner, refused.token, scopeList(scope))
   }
 
   #loggedOut(): AuthRequiredError {

@@ -50,6 +50,8 @@ export interface StoredCredential extends CredentialOwner {
   readonly expiresAt?: number
   readonly refreshToken?: string
   readonly scopes: readonly string[]
+  /** What the server said it wants beside them when it refused the token for having too little. */
+  readonly wantedScopes?: readonly string[]
   /** The authorization server refused the refresh token for good. */
   readonly needsLogin?: boolean
 }

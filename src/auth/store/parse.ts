@@ -34,7 +34,7 @@ function parseEntry(entry: unknown): StoredCredential | undefined {
     areOptional('number', entry.expiresAt) &&
     areOptional('boolean', entry.needsLogin)
   if (!isWhole || client === undefined || grant === undefined || typeof loggedInAt !== 'number') return undefined
-  if (!Array.isArray(scopes) || !areTexts(...scopes)) return undefined
+  if (!isTextList(scopes) || (entry.wantedScopes !== undefined && !isTextList(entry.wantedScopes))) return undefined
   // Every member was looked at; those that are not known are kept for a newer version that wrote them.
   return Object.freeze({ ...entry, client, grant } as unknown) as StoredCredential
 }
@@ -58,6 +58,10 @@ function parseClient(client: unknown): ClientIdentity | undefined {
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && areTexts(...value)
 }
 
 function areTexts(...values: readonly unknown[]): boolean {

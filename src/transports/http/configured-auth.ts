@@ -96,6 +96,11 @@ export class LayeredAuth implements HttpAuth {
     if (await this.#above.onUnauthorized?.(...about)) return true
     return (await this.#below.onUnauthorized?.(...about)) ?? false
   }
+
+  async onForbidden(...about: Parameters<NonNullable<HttpAuth['onForbidden']>>): Promise<void> {
+    await this.#above.onForbidden?.(...about)
+    await this.#below.onForbidden?.(...about)
+  }
 }
 
 /** `http_headers_helper` runs on this host and nowhere else (reference: connections, 3). */

@@ -27,4 +27,6 @@ export interface HttpAuth {
   headers(operation: HttpOperation): Promise<readonly HeaderField[]>
   /** After a 401, at most once per operation. True: new headers may help, send this operation once more. */
   onUnauthorized?(operation: HttpOperation, refusal: Refusal): Promise<boolean>
+  /** After a 403, which is told to the caller whatever this does. */
+  onForbidden?(operation: HttpOperation, refusal: Refusal): Promise<void>
 }

@@ -2,7 +2,7 @@ import { type ExecutorHeader, type HttpClient, type HttpResponse, placeOf } from
 import { orAborted } from './abortion.js'
 import { replaced, withExecutorHeaders } from './executor-headers.js'
 import { buildHeaders, type HeaderField } from './header-fields.js'
-import type { HttpAuth, HttpOperation } from './http-auth.js'
+import type { HttpAuth, HttpOperation, Refusal } from './http-auth.js'
 import { discard } from './read-body.js'
 import { secretsOf } from './redaction.js'
 import { type EffectiveRedirectPolicy, isRedirect, type RedirectPolicy, redirectTarget } from './redirects.js'
@@ -68,6 +68,7 @@ export class HttpOperations {
         void discard(response, this.#options.timers)
         mayRefresh = false
       } else {
+        if (response.status === 403) await this.#forbidden(operation, response, auth)
         return { response, place: placeOf(url), secrets: secretsOf([...this.#options.configured, ...auth]) }
       }
     }
@@ -98,6 +99,15 @@ export class HttpOperations {
     return this.#options.configured.length > 0 || auth.length > 0
   }
 
+  async #forbidden(operation: HttpOperation, response: HttpResponse, headers: readonly HeaderField[]): Promise<void> {
+    try {
+      await this.#options.auth.onForbidden?.(operation, refusalOf(response, headers))
+    } catch (error) {
+      response.cancel()
+      throw error
+    }
+  }
+
   async #refreshed(
     operation: HttpOperation,
     response: HttpResponse,
@@ -106,8 +116,7 @@ export class HttpOperations {
   ): Promise<boolean> {
     const { auth } = this.#options
     if (auth.onUnauthorized === undefined) return false
-    const [challenge, dpopNonce] = [challengeOf(response), response.header('dpop-nonce')]
-    const refusal = { status: response.status, challenge, dpopNonce, headers }
+    const refusal = refusalOf(response, headers)
     try {
       return await orAborted(auth.onUnauthorized(operation, refusal), signal)
     } catch (error) {
@@ -115,6 +124,11 @@ export class HttpOperations {
       throw error
     }
   }
+}
+
+function refusalOf(response: HttpResponse, headers: readonly HeaderField[]): Refusal {
+  const dpopNonce = response.header('dpop-nonce')
+  return { status: response.status, challenge: challengeOf(response), dpopNonce, headers }
 }
 
 /** All `WWW-Authenticate` fields as one; undefined when there is none. */
