@@ -7,6 +7,7 @@ export { AuthManager, type AuthManagerOptions } from './manager/auth-manager.js'
 export { type RecoveryReason, type RecoveryStep, UnauthorizedRecovery } from './manager/recovery.js'
 export type { AccountGrant, AuthChange, SignedIn, Snapshot } from './manager/snapshot.js'
 export { AuthContext, type AuthRuntime } from './runtime/auth-context.js'
+export { type AuthIdentity, authIdentity, toolCacheKey } from './runtime/auth-identity.js'
 export {
   type BackendPlaces,
   type BackendStage,

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import {
   type AuthContext,
@@ -81,6 +82,7 @@ export class Interleaving {
     await one.#settle()
     await one.#worksAgain()
     // What was revoked while it was on its way could not be held back: it was judged when it left.
+    for (const problem of world.problems) one.#checkSecrets(problem)
     one.faults.push(...model.violations.filter((violation) => !violation.includes('revoked')))
     return one
   }
@@ -134,10 +136,17 @@ export class Interleaving {
       (error: unknown) => {
         const isTyped = error instanceof ReeveError || (error instanceof Error && /abort/i.test(error.message))
         if (!isTyped) this.faults.push(`untyped: ${error}`)
+        this.#checkSecrets(error)
       },
     )
     this.#running.add(run)
     void run.then(() => this.#running.delete(run))
+  }
+
+  /** A token, a refresh token or an assertion, in whatever is told. */
+  #checkSecrets(told: unknown): void {
+    const text = inspect(told, { depth: 9 })
+    if (/eyJ|refresh-\d|PRIVATE/.test(text)) this.faults.push(`a secret is told: ${text}`)
   }
 
   async #act(action: (typeof ACTIONS)[number], account: string): Promise<unknown> {

@@ -4,7 +4,7 @@ import type { HeaderField } from '../header-field.js'
 import type { AuthManager } from '../manager/auth-manager.js'
 import type { AccountGrant, SignedIn, Snapshot } from '../manager/snapshot.js'
 import { type AgentTasks, agentAssertion } from '../sources/agent-identity.js'
-import { bearerOf, sameIdentity } from '../sources/credential.js'
+import { bearerOf, type Credential, sameIdentity } from '../sources/credential.js'
 import type { Selection } from '../sources/environment-source.js'
 import { assertionMoment, mintAssertion } from './assertion.js'
 import { bearerHeaders, checkSelection, ownAssertionHeaders, runtimeHeaders } from './auth-headers.js'
@@ -56,6 +56,8 @@ export class ConnectionAuth {
   readonly revoked: AbortSignal
   /** What it last sent with: its session may only be ended with that. */
   #last: { readonly snapshot: SignedIn; readonly instance: RuntimeInstance | undefined } | undefined
+  #destination: DestinationFacts | undefined
+  #planned: { readonly facts: DestinationFacts; readonly credential: Credential; readonly plan: AuthPlan } | undefined
   #isSuperseded = false
   #isClosed = false
 
@@ -124,6 +126,7 @@ export class ConnectionAuth {
   close(): void {
     this.#isClosed = true
     this.#last = undefined
+    this.#planned = undefined
   }
 
   // ---- the steps of one attempt ----
@@ -140,11 +143,11 @@ export class ConnectionAuth {
     }
   }
 
-  #lastFor(facts: PlanFacts) {
+  #lastFor(facts: DestinationFacts) {
     if (this.#last === undefined || this.#isClosed || this.#grant?.ended.aborted) throw permissionRevoked()
     const failure = this.#options.manager.failureOf(this.#last.snapshot)
     if (failure !== undefined) throw failure
-    checkDestination(facts)
+    if (facts.refusal !== undefined) throw facts.refusal
     this.#checkNetwork(facts.url)
     return this.#last
   }
@@ -165,18 +168,22 @@ export class ConnectionAuth {
     return authorized(headers, plan)
   }
 
-  #facts(url: string): PlanFacts {
+  /** Kept for the URL of before, which is nearly always the same: to parse it again costs more than the rest of a bearer. */
+  #facts(url: string): DestinationFacts {
+    if (this.#destination?.text === url) return this.#destination
     const { mode, client, places } = this.#options
-    return { mode, client, places, url: new URL(url) }
+    const facts = { mode, client, places, url: new URL(url) }
+    this.#destination = { ...facts, text: url, refusal: refusalOf(facts) }
+    return this.#destination
   }
 
   /** Before any credential is read: open, permitted, and bound for a place of the right stage. */
-  #admit(facts: PlanFacts): void {
+  #admit(facts: DestinationFacts): void {
     if (this.#isClosed) throw permissionRevoked()
     if (this.#options.manager.current().state === 'signed_out') throw signedOut()
     if (this.#grant?.revoked.aborted) throw permissionRevoked()
     this.#checkNetwork(facts.url)
-    checkDestination(facts)
+    if (facts.refusal !== undefined) throw facts.refusal
     if (this.#isSuperseded) throw credentialsChanged(true)
   }
 
@@ -210,8 +217,12 @@ export class ConnectionAuth {
     return now.state === 'signed_in' && now.key !== opened.key
   }
 
-  #plan(facts: PlanFacts, { credential }: SignedIn): AuthPlan {
-    return planOf(facts, credential, this.#options.selection)
+  #plan(facts: DestinationFacts, { credential }: SignedIn): AuthPlan {
+    const known = this.#planned
+    if (known?.facts === facts && known.credential === credential) return known.plan
+    const plan = planOf(facts, credential, this.#options.selection)
+    this.#planned = { facts, credential, plan }
+    return plan
   }
 
   async #instance(snapshot: SignedIn): Promise<RuntimeInstance> {
@@ -226,7 +237,7 @@ export class ConnectionAuth {
   }
 
   /** After a wait: whatever could have changed in it. */
-  #recheck(facts: PlanFacts, snapshot: SignedIn): void {
+  #recheck(facts: DestinationFacts, snapshot: SignedIn): void {
     this.#admit(facts)
     const now = this.#own(this.#options.manager.current())
     // Without an instance a renewed token of the same account is no new connection; only what was read is outdated.
@@ -270,6 +281,22 @@ export class ConnectionAuth {
     const authorization = sent.find(([name]) => name.toLowerCase() === 'authorization')?.[1]
     return authorization?.startsWith('Bearer ') === true && authorization !== `Bearer ${bearerOf(now.credential)}`
   }
+}
+
+/** A destination, and why nothing may be sent there, whoever is signed in. */
+interface DestinationFacts extends PlanFacts {
+  readonly text: string
+  readonly refusal: FirstPartyAuthError | undefined
+}
+
+function refusalOf(facts: PlanFacts): FirstPartyAuthError | undefined {
+  try {
+    checkDestination(facts)
+  } catch (error) {
+    if (error instanceof FirstPartyAuthError) return error
+    throw error
+  }
+  return undefined
 }
 
 function authorized(headers: readonly HeaderField[], plan: AuthPlan): Authorization {

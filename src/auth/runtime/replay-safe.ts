@@ -1,3 +1,5 @@
+import { isHandshake, isRead } from '../../protocol/index.js'
+
 /** What one HTTP operation is, as far as its repetition goes. */
 export interface RepeatFacts {
   readonly method: 'POST' | 'GET' | 'DELETE' | 'PUT'
@@ -6,18 +8,6 @@ export interface RepeatFacts {
   readonly isIdempotent?: boolean
 }
 
-const REPLAY_SAFE: ReadonlySet<string> = new Set([
-  'initialize',
-  'server/discover',
-  'ping',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'prompts/list',
-  'prompts/get',
-])
-
 /**
  * Whether the operation may be repeated once after a change of the credential or a 401: handshake, discovery, lists and
  * reads, streams; a tool call only when it is declared idempotent. Source: reference, runtime-auth 14.
@@ -25,5 +15,5 @@ const REPLAY_SAFE: ReadonlySet<string> = new Set([
 export function isReplaySafe({ method, rpcMethod, isIdempotent = false }: RepeatFacts): boolean {
   if (method === 'GET') return true
   if (method !== 'POST' || rpcMethod === undefined) return false
-  return REPLAY_SAFE.has(rpcMethod) || (rpcMethod === 'tools/call' && isIdempotent)
+  return isHandshake(rpcMethod) || isRead(rpcMethod) || (rpcMethod === 'tools/call' && isIdempotent)
 }
