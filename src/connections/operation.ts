@@ -1,6 +1,6 @@
 import { OperationTimeoutError, SessionExpiredError, TransportClosedError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import type { JsonObject } from '../protocol/index.js'
+import { isRepeatable, type JsonObject } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import type { ActiveTime } from './active-time.js'
 import { Rounds, type RoundsPorts } from './eras/rounds.js'
@@ -32,21 +32,6 @@ export interface OperationOptions extends Omit<RequestOptions, 'origin' | 'logLe
   /** Runs what the server is not at work for. */
   readonly rest?: <T>(work: () => Promise<T>) => Promise<T>
 }
-
-/** What may be sent twice although the first time may have been carried out: it reads, or it sets what is set already. */
-const REPLAY_SAFE: ReadonlySet<string> = new Set([
-  'ping',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'prompts/list',
-  'prompts/get',
-  'completion/complete',
-  'logging/setLevel',
-])
 
 /**
  * One request of a caller, with its recoveries, each of them once and in either order (reference: connections, 10.10).
@@ -122,7 +107,7 @@ class Recoveries {
     }
     if (error instanceof TransportClosedError && this.#mayReplay && this.#host.rebuilds) {
       this.#mayReplay = false
-      if (!error.sent || REPLAY_SAFE.has(this.#method)) return this.#replayed(error, session)
+      if (!error.sent || isRepeatable(this.#method)) return this.#replayed(error, session)
     }
     return undefined
   }

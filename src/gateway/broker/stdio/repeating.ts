@@ -1,32 +1,12 @@
-import type { JsonValue } from '../../../protocol/index.js'
-
-/**
- * Requests that may be asked a second time when nobody knows whether the first was heard: they read, or set what is set
- * the same way again. Never a tool call, and nothing that isn't known here.
- */
-const SAFE: ReadonlySet<string> = new Set([
-  'initialize',
-  'server/discover',
-  'ping',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'prompts/list',
-  'prompts/get',
-  'completion/complete',
-  'logging/setLevel',
-  'subscriptions/listen',
-])
-
-export function isSafeToRepeat(method: string): boolean {
-  return SAFE.has(method)
-}
+import { isHandshake, isRepeatable, type JsonValue } from '../../../protocol/index.js'
 
 /** A request that is answered when it ends, by either side. It does not count as work under way. */
 export const STAYS_OPEN = 'subscriptions/listen'
+
+/** Whether another broker may be asked when nobody knows whether the one that ended heard the request. */
+export function isSafeToRepeat(method: string): boolean {
+  return isRepeatable(method) || isHandshake(method) || method === STAYS_OPEN
+}
 
 /** What a client is told about a request that a broker took and nobody will answer. */
 export function lostAnswer(id: JsonValue, method: string): string {
