@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ProcessIdentity, type ProcessTable, sameProcess } from './processes/table.js'
+import { type ProcessIdentity, type ProcessTable, sameProcess } from './processes/rows.js'
 
 /** One file of the journal: a process tree that was started, and who answers for it. */
 export interface JournalRecord {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { ProcessFailedError } from '../errors.js'
 import type { EnvironmentProcess, ProcessExit } from './environment.js'
 import type { LocalTree, TreeTimes } from './local-tree.js'
-import type { ProcessRow } from './processes/table.js'
+import type { ProcessRow } from './processes/rows.js'
 import type { StartedChild } from './starting.js'
 
 /**

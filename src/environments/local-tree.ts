@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { groupExists, killGroup, killIdentified, killTreeWindows } from './processes/kill.js'
-import { type ProcessRow, type ProcessTable, sameProcess } from './processes/table.js'
+import { type ProcessRow, type ProcessTable, sameProcess } from './processes/rows.js'
 import { carriers, withDescendants } from './processes/tree.js'
 
 export interface TreeTimes {

@@ -1,5 +1,5 @@
 import type { JournalEntry } from './journal.js'
-import { type ProcessRow, type ProcessTable, sameProcess } from './processes/table.js'
+import { type ProcessRow, type ProcessTable, sameProcess } from './processes/rows.js'
 import { carriers, withDescendants } from './processes/tree.js'
 
 /**

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { eventually, fixture, isRunning, pidsIn } from '../../test/fixtures/stdio/running.js'
 import { Journal, type JournalRecord, parseRecord } from './journal.js'
 import { reapOrphans } from './orphans.js'
-import { type ProcessIdentity, processTable } from './processes/table.js'
+import type { ProcessIdentity } from './processes/rows.js'
+import { processTable } from './processes/table.js'
 
 const table = processTable(process.platform)
 const QUICK = { termGraceMs: 100 }

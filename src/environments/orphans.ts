@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type JournalRecord, journalFolder, parseRecord } from './journal.js'
 import { killIdentified } from './processes/kill.js'
-import { type ProcessRow, type ProcessTable, processTable, sameProcess } from './processes/table.js'
+import { type ProcessRow, type ProcessTable, sameProcess } from './processes/rows.js'
+import { processTable } from './processes/table.js'
 import { carriers, provenTree } from './processes/tree.js'
 
 export interface ReapOptions {

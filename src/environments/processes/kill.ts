@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import type { ProcessIdentity, ProcessTable } from './table.js'
+import type { ProcessIdentity, ProcessTable } from './rows.js'
 
 /** What became of a signal: nobody was there, or the system refused it (another user's process). */
 export type KillOutcome = 'sent' | 'gone' | 'refused'

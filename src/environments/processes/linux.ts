@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import type { ProcessRow, ProcessTable } from './table.js'
+import type { ProcessRow, ProcessTable } from './rows.js'
 
 /** Reads `/proc`. Starts are in clock ticks since boot, 10 ms each. */
 export function linuxTable(): ProcessTable {

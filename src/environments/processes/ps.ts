@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { promisify } from 'node:util'
-import type { ProcessRow, ProcessTable } from './table.js'
+import type { ProcessRow, ProcessTable } from './rows.js'
 
 /** Asks `ps`: macOS and the BSDs. Starts are seconds since the epoch, all that `ps` tells. */
 export function psTable(): ProcessTable {

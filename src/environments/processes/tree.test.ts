@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProcessRow } from './table.js'
+import type { ProcessRow } from './rows.js'
 import { provenTree } from './tree.js'
 
 const row = (pid: number, start: number, rest: Partial<ProcessRow> = {}): ProcessRow => ({

@@ -1,4 +1,4 @@
-import { type ProcessIdentity, type ProcessRow, sameProcess } from './table.js'
+import { type ProcessIdentity, type ProcessRow, sameProcess } from './rows.js'
 
 /** What a journal says about one tree that was started. */
 export interface RecordedTree {

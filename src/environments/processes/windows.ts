@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { hostname } from 'node:os'
 import { promisify } from 'node:util'
-import type { ProcessRow, ProcessTable } from './table.js'
+import type { ProcessRow, ProcessTable } from './rows.js'
 
 /** Asks WMI through PowerShell. Starts are milliseconds since the epoch. */
 export function windowsTable(): ProcessTable {
