@@ -138,14 +138,18 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in a sandbox${NO_SANDBOX === undefine
     expect(await readdir(ws)).toEqual([])
   })
 
-  it('takes away the placeholders of one that was killed, at the next run', async () => {
+  it('takes away the placeholders of one that was killed, at the next run anywhere', async () => {
     const child = start(WORKSPACE, 'echo ready; read x')
     expect(await line(child)).toBe('ready')
     child.kill('SIGKILL')
     await once(child, 'close')
     expect(await exists(join(ws, '.git'))).toBe(true)
-    expect((await finish(start(WORKSPACE, 'true'))).code).toBe(0)
-    expect(await readdir(ws)).toEqual([])
+    await mkdir(join(ws, 'other'))
+    const other = { path: { type: 'path', path: join(ws, 'other') }, access: 'write' }
+    const entries = [special('root', 'read'), other]
+    const profile = { ...WORKSPACE, file_system: { ...WORKSPACE.file_system, entries } }
+    expect((await finish(start(profile, 'true'))).code).toBe(0)
+    expect(await readdir(ws)).toEqual(['other'])
   })
 
   it('lets no denied file be had under another name, not even by the next command', async () => {

@@ -39,6 +39,7 @@ export async function makePlaceholders(registry: Registry, paths: readonly strin
   }
   try {
     await withLock(registry.lock, async () => {
+      await removeAbandoned(registry)
       for (const path of paths) {
         const claims = claimsOf(registry, path)
         const what = await whatIsAt(path, claims)
@@ -74,9 +75,18 @@ async function isPlaceholder(path: string, claims: string): Promise<'placeholder
   return (await exists(join(claims, MADE))) ? 'placeholder' : 'real'
 }
 
+/** What sandboxes left that were killed, wherever it is. */
+async function removeAbandoned({ folder }: Registry): Promise<void> {
+  for (const name of await readdir(join(folder, 'claims')).catch(() => [])) {
+    const claims = join(folder, 'claims', name)
+    const path = await readFile(join(claims, MADE), 'utf8').catch(() => undefined)
+    if (path !== undefined) await release(path, claims)
+  }
+}
+
 /** Removes only what is empty: a folder that somebody has put something into is theirs now. */
-async function release(path: string, claims: string, owner: string): Promise<void> {
-  await rm(join(claims, owner), { force: true })
+async function release(path: string, claims: string, owner?: string): Promise<void> {
+  if (owner !== undefined) await rm(join(claims, owner), { force: true })
   for (const claim of await readdir(claims).catch(() => [])) {
     if (claim === MADE) continue
     if (await isAlive(claim)) return

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { PROTECTED_FOLDERS } from '../../permissions/index.js'
 import { type Grant, normal } from './grants.js'
 import type { Settled } from './settle.js'
@@ -11,10 +11,9 @@ import type { Settled } from './settle.js'
 export async function protectedGrants(settled: readonly Settled[]): Promise<readonly Grant[]> {
   const named = new Set(settled.map(({ path }) => path))
   const grants: Grant[] = []
-  const names: readonly string[] = PROTECTED_FOLDERS
   for (const { path, access, isFolder, isMissing, place } of settled) {
-    if (access !== 'write' || isMissing || !isFolder || names.includes(basename(path))) continue
-    for (const name of names) {
+    if (access !== 'write' || isMissing || !isFolder) continue
+    for (const name of PROTECTED_FOLDERS) {
       const folder = join(path, name)
       if (named.has(folder)) continue
       grants.push({ path: folder, access: 'read', place })
