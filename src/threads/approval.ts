@@ -17,10 +17,10 @@ import { type ApprovalMode, shellWord } from '../config/index.js'
 import { type CapturedServer, sameExecutionContract } from '../connections/index.js'
 import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
-import { type PermissionProfile, parsePermissionProfile, presetProfile } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
 import type { Profile } from './composition.js'
+import { OWN_PROFILE, permissionsOf } from './judged-by.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
 
 /** What a thread decides about its calls with. */
@@ -31,7 +31,10 @@ export interface ApprovalHost {
   readonly durable: DurableApprovals
   /** A server once it is up, as it is then. */
   readonly live: (key: ServerKey, signal: AbortSignal | undefined) => Promise<CapturedServer>
-  readonly options: Pick<ThreadOptions, 'approvalPolicy' | 'compatibility' | 'onApproval' | 'onRequest' | 'client'>
+  readonly options: Pick<
+    ThreadOptions,
+    'approvalPolicy' | 'reviewer' | 'compatibility' | 'onApproval' | 'onRequest' | 'client'
+  >
   /** Of what could not be kept. */
   readonly warn: (key: ServerKey, error: unknown) => void
 }
@@ -117,7 +120,7 @@ export class CallApprovals {
     return {
       authority: {
         key,
-        permissions: permissionsOf(authority),
+        permissions: permissionsOf(authority) ?? OWN_PROFILE,
         policy: options.approvalPolicy ?? 'on-request',
         threadId,
         turnId: null,
@@ -131,30 +134,29 @@ export class CallApprovals {
       pluginId: pluginOf(source),
       primaryEnvironment: primaryEnvironment(),
       multiEnvironment,
+      reviewer: options.reviewer === undefined ? 'user' : 'auto_review',
     }
   }
 
   /** The thread's own host first; else its client, if that shows forms. */
   #asks({ authority, tool, definition, arguments: args }: ApprovalCall, origin: unknown): ApprovalAsks {
     const { key } = authority
-    const { onApproval, onRequest, client } = this.#host.options
+    const { onApproval, onRequest, client, reviewer } = this.#host.options
+    const reviews = reviewer && { reviewer }
     if (onApproval !== undefined) {
       return {
+        ...reviews,
         user: async ({ offers }, stop) =>
           answerOf(await onApproval({ key, tool, definition, arguments: args, offers }, stop)),
       }
     }
-    if (onRequest === undefined || !showsForms(client?.capabilities)) return {}
+    if (onRequest === undefined || !showsForms(client?.capabilities)) return { ...reviews }
     return {
+      ...reviews,
       user: (prompt, stop) =>
         onRequest({ key, method: 'elicitation/create', params: elicitation(prompt), origin }, stop),
     }
   }
-}
-
-function permissionsOf(authority: PermissionAuthority<Profile>): PermissionProfile {
-  if (authority.kind === 'none' || authority.profile === null) return OWN_PROFILE
-  return parsePermissionProfile(authority.profile)
 }
 
 /**
@@ -177,9 +179,6 @@ export function approvalTarget({ key, config, source, tools }: Server & Pick<Cap
 function pluginOf(source: RegistrationSource): string | null {
   return 'plugin' in source ? source.plugin.id : null
 }
-
-/** Nothing is known of what the runtime itself may do, so that `never` does not take it for everything. */
-const OWN_PROFILE = presetProfile('read-only', { cwd: '/' })
 
 /**
  * Without a policy of the thread's own, calls run as long as nobody has configured otherwise: those who come through a

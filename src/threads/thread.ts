@@ -7,7 +7,6 @@ import {
   DEFAULT_TOOL_TIMEOUT,
   isToolEnabled,
   type ReadyClient,
-  type ServerRequestHandler,
   type ServerStatus,
 } from '../connections/index.js'
 import type { CapabilityRoot } from '../environments/index.js'
@@ -22,6 +21,7 @@ import type { ListingHost } from './listing.js'
 import { LogLevel } from './log-level.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
+import { judgedQuestions, type QuestionsHost } from './questions.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import { inLease, payloadOf, type StepHost, takeStep } from './step.js'
 import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
@@ -70,12 +70,18 @@ export class RuntimeThread implements Thread {
     this.#isKept = options.persist ?? record !== undefined
     this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
     const places = placesOf(host, options.environments, record)
+    const judging: QuestionsHost = {
+      threadId: this.id,
+      primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
+      authorityOf: (key) => this.#servers.authorityOf(key),
+      options,
+    }
     this.#manager = new ConnectionManager(
       managerOptionsOf(host, options, {
         owner: this.id,
         places,
         onEvent: (event) => this.#heard(event),
-        ...(options.onRequest && { onRequest: this.#judged(options.onRequest) }),
+        ...(options.onRequest && { onRequest: judgedQuestions(options.onRequest, judging) }),
       }),
     )
     this.#servers = new ThreadServers({
@@ -91,12 +97,11 @@ export class RuntimeThread implements Thread {
       onEvent: (event) => this.#tell(event),
     })
     this.#approvals = new CallApprovals({
-      threadId: this.id,
+      ...judging,
+      options,
       multiEnvironment: this.#multiEnvironment,
-      primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
       durable: host.approvals,
       live: (key, signal) => this.#live(key, signal),
-      options,
       warn: (key, error) => this.#warn(key, error),
     })
     this.#audit = new CallAudit(this.id, host.audit)
@@ -295,14 +300,6 @@ export class RuntimeThread implements Thread {
 
   #keep(places: readonly SelectedPlace[]): void {
     if (this.#isKept) this.#host.memory.put(this.id, { environments: places, capabilityRoots: this.#roots })
-  }
-
-  /** A server that no profile governs asks nobody anything (reference: catalog, 6). */
-  #judged(answer: ServerRequestHandler): ServerRequestHandler {
-    return async (request, signal) =>
-      request.method === 'elicitation/create' && this.#servers.authorityOf(request.key).kind === 'none'
-        ? { action: 'decline' }
-        : answer(request, signal)
   }
 
   #heard(event: ConnectionEvent): void {

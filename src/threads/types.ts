@@ -1,4 +1,4 @@
-import type { PersistOffer, RememberedApproval } from '../authority/index.js'
+import type { PersistOffer, RememberedApproval, Reviewer } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -247,9 +247,14 @@ export interface ThreadOptions {
   readonly onEvent?: (event: ThreadEvent) => void
   /**
    * When somebody is asked about a call (reference: authority, 2). Absent: where the configuration says so of the tool,
-   * and no call is asked for that nobody has configured.
+   * and no call is asked for that nobody has configured. Under a policy, what servers ask is judged by it, too (6).
    */
   readonly approvalPolicy?: ApprovalPolicy
+  /**
+   * Judges in a person's place what would be asked on request: calls, and what servers want to have approved (reference:
+   * authority, 5). Its throw fails what it was asked about. Only for threads of this process.
+   */
+  readonly reviewer?: Reviewer
   /**
    * Asked before a call that needs approval. Absent: `onRequest` is, with an elicitation, if `client` declares that it
    * shows forms; else such calls are refused.

@@ -2,7 +2,7 @@ import { clientAnswer, DECLINE, fixedDecline, isCanonicalReview } from './answer
 import type { Elicitation, ElicitationAuthority } from './authority.js'
 import type { ElicitationAnswer } from './request.js'
 import { type AutoReason, routeElicitation } from './route.js'
-import type { ElicitationRouter } from './router.js'
+import type { ElicitationChannel } from './router.js'
 
 /** Who answered a question. */
 export type ElicitationDecider = 'automatic' | 'reviewer' | 'user'
@@ -24,7 +24,7 @@ export interface DecidedElicitation {
 export async function answerElicitation(
   elicitation: Elicitation,
   authority: ElicitationAuthority | undefined,
-  router: ElicitationRouter,
+  channel: ElicitationChannel,
   signal: AbortSignal,
 ): Promise<DecidedElicitation> {
   const route = routeElicitation(elicitation, authority)
@@ -33,7 +33,7 @@ export async function answerElicitation(
   try {
     if (route.to === 'strict_review') return await strictlyReviewed(elicitation, authority, signal)
     const reviewed = route.to === 'review' ? await authority?.review?.answer(elicitation, signal) : undefined
-    return reviewed === undefined ? await asked(elicitation, router, signal) : decided('reviewer', reviewed)
+    return reviewed === undefined ? await asked(elicitation, channel, signal) : decided('reviewer', reviewed)
   } finally {
     release?.()
   }
@@ -57,19 +57,11 @@ async function strictlyReviewed(
 
 async function asked(
   { key, turnId, params }: Elicitation,
-  router: ElicitationRouter,
+  channel: ElicitationChannel,
   signal: AbortSignal,
 ): Promise<DecidedElicitation> {
-  if (!router.isOpen) return decided('automatic', DECLINE, 'no_channel')
-  const waiting = router.ask({ key, turnId, params })
-  const drop = () => waiting.drop()
-  if (signal.aborted) drop()
-  else signal.addEventListener('abort', drop, { once: true })
-  try {
-    return decided('user', clientAnswer(await waiting.answer))
-  } finally {
-    signal.removeEventListener('abort', drop)
-  }
+  if (!channel.isOpen) return decided('automatic', DECLINE, 'no_channel')
+  return decided('user', clientAnswer(await channel.put({ key, turnId, params }, signal)))
 }
 
 function decided(

@@ -6,4 +6,9 @@ export { OutOfBandPauses, type Pausable, type PauseState } from './pauses.js'
 export type { ElicitationAnswer, ElicitationParams } from './request.js'
 export { type ReviewingOptions, type ReviewingTurn, reviewOfTurn, reviewTarget } from './reviewing.js'
 export { type AutoReason, type ElicitationRoute, routeElicitation } from './route.js'
-export { ElicitationRouter, type SurfacedElicitation, type WaitingElicitation } from './router.js'
+export {
+  type ElicitationChannel,
+  ElicitationRouter,
+  type SurfacedElicitation,
+  type WaitingElicitation,
+} from './router.js'

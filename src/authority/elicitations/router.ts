@@ -12,6 +12,13 @@ export interface SurfacedElicitation {
   readonly params: ElicitationParams
 }
 
+/** Where questions are put to a person. */
+export interface ElicitationChannel {
+  readonly isOpen: boolean
+  /** @throws CancelledError when `signal` fires; ClosedError when nobody listens any more */
+  put(question: Omit<SurfacedElicitation, 'id'>, signal: AbortSignal): Promise<ElicitationAnswer>
+}
+
 /** A question that waits for its answer. Dropping it leaves the others alone. */
 export interface WaitingElicitation {
   readonly id: string
@@ -26,7 +33,7 @@ interface Waiter {
 }
 
 /** Questions that wait for a person. Each has an id of its own, so that servers with equal ids don't meet. */
-export class ElicitationRouter {
+export class ElicitationRouter implements ElicitationChannel {
   readonly #waiting = new Map<string, Waiter>()
   /** Undefined: nobody listens. */
   #channel: ((elicitation: SurfacedElicitation) => void) | undefined
@@ -60,6 +67,18 @@ export class ElicitationRouter {
       throw error
     }
     return { id, answer, drop: () => this.#end(id, new CancelledError('the question was dropped')) }
+  }
+
+  async put(question: Omit<SurfacedElicitation, 'id'>, signal: AbortSignal): Promise<ElicitationAnswer> {
+    const waiting = this.ask(question)
+    const drop = () => waiting.drop()
+    if (signal.aborted) drop()
+    else signal.addEventListener('abort', drop, { once: true })
+    try {
+      return await waiting.answer
+    } finally {
+      signal.removeEventListener('abort', drop)
+    }
   }
 
   /** @throws ReeveError `unknown_elicitation` when no such question of that server waits */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ReviewRequest } from '../../../src/authority/index.js'
 import type { ApprovalAnswer, ApprovalRequest, Thread, ThreadOptions } from '../../../src/reeve.js'
 import { notes, notesToml, ThreadWorld } from '../../fixtures/threads/thread-world.js'
 
@@ -85,6 +86,31 @@ describe('a thread with a policy', () => {
     expect(await called(never, 'enva')).toContain('enva')
     await expect(called(never, 'envb')).rejects.toMatchObject({ code: 'approval_required' })
     expect(asked).toEqual([])
+  })
+})
+
+describe('a thread with a reviewer', () => {
+  it('lets it judge instead of a person, by the profile of the owner', async () => {
+    const reviews: unknown[] = []
+    const reviewer = {
+      review: async ({ key, action, contextEnvironment }: ReviewRequest) => {
+        reviews.push([contextEnvironment, action.tool_name, action.environment_id])
+        return { outcome: key.environment === 'enva' ? 'allow' : 'deny', rationale: 'not there' }
+      },
+    }
+    const reviewed = await thread('approve', { reviewer })
+    expect(await called(reviewed, 'enva')).toContain('enva')
+    await expect(called(reviewed, 'envb')).rejects.toThrow('Reason: not there')
+    expect(reviews).toEqual([
+      ['enva', 'whoami', 'enva'],
+      ['envb', 'whoami', 'envb'],
+    ])
+    expect(asked).toEqual([])
+  })
+
+  it('makes no call when it throws', async () => {
+    const reviewer = { review: () => Promise.reject(new Error('no model')) }
+    await expect(called(await thread('approve', { reviewer }), 'enva')).rejects.toThrow('no model')
   })
 })
 

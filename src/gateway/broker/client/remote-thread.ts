@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FromServer, ReadyClient, ServerStatus } from '../../../connections/index.js'
-import { CancelledError, RpcError } from '../../../errors.js'
+import { CancelledError, RpcError, UnsupportedError } from '../../../errors.js'
 import type { ServerKey } from '../../../identity/index.js'
 import { type JsonObject, RPC } from '../../../protocol/index.js'
 import type {
@@ -47,7 +47,8 @@ export class RemoteThread implements ToolThread {
 
   /** Starts it on a socket that is past the handshake. */
   static async start(socket: Socket, options: ThreadOptions = {}, signal?: AbortSignal): Promise<RemoteThread> {
-    const { onRequest, onEvent, onApproval, ...rest } = options
+    const { onRequest, onEvent, onApproval, reviewer, ...rest } = options
+    if (reviewer !== undefined) throw new UnsupportedError('a thread of the broker has no reviewer')
     const news = new RemoteNews(options)
     const calls = new RemoteCalls(socket, {
       onRequest: (method, params, asked) => news.answer(method, params, asked, calls),
