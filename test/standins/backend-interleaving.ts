@@ -26,6 +26,7 @@ const ACTIONS = [
   'disk same account',
   'disk other account',
   'time',
+  'registration refused',
 ] as const
 
 /** One thing that begins, or, with `release`, one message on its way that arrives. */
@@ -176,6 +177,8 @@ export class Interleaving {
         return storage.save(stored(this.#world.session(this.#account() ?? account)))
       case 'disk other account':
         return storage.save(stored(this.#world.session(account)))
+      case 'registration refused':
+        return void this.#model.registrationReplies.push({ status: 401 })
       case 'time':
         return clock.advance(400_000)
     }
@@ -235,6 +238,7 @@ export class Interleaving {
     this.#begin(this.#world.manager.login(this.#world.session('acct-2', { exp: 1_800_000_000 })))
     await this.#settle()
     const before = this.calls
+    this.#model.registrationReplies = []
     this.#world.clock.advance(10 * 60_000)
     for (const mode of ['off', 'dual_header', 'assertion_only'] as const) {
       this.#connections.delete(mode)

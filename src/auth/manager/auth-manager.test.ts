@@ -1,12 +1,23 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { json } from '../../../test/standins/backend-model.js'
 import { AuthWorld } from '../../../test/standins/backend-world.js'
 import { accessTokenSource, apiKeySource } from '../sources/environment-source.js'
+import { FileAuthStorage } from '../sources/file-storage.js'
 import { hostTokensSource } from '../sources/host-source.js'
+import { StoredSource } from '../sources/stored-source.js'
+import { TokenEndpoint } from '../sources/token-endpoint.js'
 import { AuthManager } from './auth-manager.js'
 import { UnauthorizedRecovery } from './recovery.js'
 
 const NOW = 1_700_000_000
+
+const keyOf = (manager: AuthManager) => {
+  const now = manager.current()
+  return now.state === 'signed_in' ? now.key : undefined
+}
 
 describe('the auth manager', () => {
   it('takes the first source that has something', async () => {
@@ -90,6 +101,27 @@ describe('the auth manager', () => {
     expect(await Promise.all([world.manager.refresh(), world.manager.reload()])).toEqual(['changed', 'unchanged'])
     expect(world.signedIn().key).not.toBe(key)
     expect(world.model.violations).toEqual([])
+  })
+
+  it('uses no refresh token twice, however many processes share the login', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-auth-'))
+    try {
+      const world = await AuthWorld.open()
+      const { clock, http } = world
+      const tokens = new TokenEndpoint({ http, clock })
+      const source = () => new StoredSource({ storage: new FileAuthStorage(folder), tokens, clock })
+      await source().save(world.session('acct-1', { exp: NOW }))
+      const managers = await Promise.all([1, 2, 3].map(() => AuthManager.open({ sources: [source()], clock })))
+      for (let round = 1; round <= 5; round += 1) {
+        world.model.nextToken = { exp: NOW + round }
+        await Promise.all(managers.map((manager) => manager.auth()))
+        expect(world.model.refreshes).toHaveLength(round)
+      }
+      expect(new Set(managers.map((manager) => keyOf(manager))).size).toBe(1)
+      expect(world.model.violations).toEqual([])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 
   it('takes a logout of another process for one, and never another account', async () => {
