@@ -34,12 +34,15 @@ import {
   type ReeveError,
   ThreadInUseError,
   UnknownEnvironmentError,
+  UnknownServerError,
   UnknownThreadError,
 } from './errors.js'
+import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
 import { openStore, type Store } from './store/index.js'
 import {
   RuntimeThread,
+  type ServerSelector,
   type Thread,
   type ThreadConfiguration,
   type ThreadHost,
@@ -54,6 +57,7 @@ export {
   CallbackListener,
   callbackPlace,
   type LoggedIn,
+  type LoginServer,
   type PendingLogin,
   type ServerLoginOptions,
   type ServerLogins,
@@ -343,6 +347,28 @@ export class Reeve implements AsyncDisposable {
   /** The logins to servers: they are of the home, and every process that works there sees them at once. */
   get logins(): ServerLogins {
     return this.#parts.host.logins
+  }
+
+  /**
+   * A server to log in to, also one that an environment contributes, which is looked into for that.
+   *
+   * @throws UnknownServerError | AmbiguousServerError | UnknownEnvironmentError | SelectionError | EnvironmentError
+   */
+  async find(selector: ServerSelector, signal?: AbortSignal): Promise<LoginServer> {
+    const { server: name, environment: id = null } = selector
+    const placed = this.servers.find(({ key, config }) => key.name === name && config.environmentId === id)
+    if (placed !== undefined) return placed
+    const environments = id === null ? {} : { environments: [{ id }] }
+    const options = { only: [selector], enforceRequired: false, warm: false, ...environments }
+    const thread = await this.#start(options, {}, signal)
+    try {
+      const key = thread.servers()[0]?.key
+      const found = key && this.#threads.get(thread.id)?.registration(key)
+      if (found === undefined) throw new UnknownServerError(serverKey(name, id))
+      return found
+    } finally {
+      await thread.close()
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerConfig } from '../config/index.js'
+import type { EffectiveServer } from '../catalog/index.js'
 import {
   type CapturedServer,
   type ConnectionEvent,
@@ -253,6 +254,11 @@ export class RuntimeThread implements Thread {
     const places = placesOf(this.#host, environments, undefined)
     this.#keep(places)
     this.#servers.select(places)
+  }
+
+  /** For the runtime: how a server is registered. */
+  registration(key: ServerKey): EffectiveServer | undefined {
+    return this.#servers.servers.find((server) => sameKey(server.key, key))
   }
 
   servers(): readonly ServerStatus[] {

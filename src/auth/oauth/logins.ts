@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import type { ServerConfig } from '../../config/index.js'
 import { ReeveError, UnsupportedError } from '../../errors.js'
+import type { ServerKey } from '../../identity/index.js'
 import { isHeaderValue } from '../header-field.js'
 import { type CredentialOwner, isUsable, type StoredCredential } from '../store/credential.js'
 import type { CredentialStore } from '../store/store.js'
@@ -14,7 +15,7 @@ import { loginUnattended, type UnattendedOptions } from './unattended.js'
 
 /** A server as far as its login goes. */
 export interface LoginServer {
-  readonly key: { readonly name: string }
+  readonly key: ServerKey
   readonly config: ServerConfig
 }
 

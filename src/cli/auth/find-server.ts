@@ -1,20 +1,16 @@
-import { UnknownServerError } from '../../errors.js'
-import { sameKey } from '../../identity/index.js'
-import type { EffectiveServer, Reeve } from '../../reeve.js'
+import { LOCAL_ENVIRONMENT, sameKey } from '../../identity/index.js'
+import type { Reeve } from '../../reeve.js'
 import { type EnvironmentOption, selectKey, selectorOf } from '../selection.js'
 
 /**
- * The configured server that NAME means; `--env` may name the environment that it runs in, too.
+ * The server that NAME means, of the configuration or of the environment that `--env` names, which is connected to for that.
  *
- * @throws UnknownServerError | AmbiguousServerError
+ * @throws UnknownServerError with the closest name, AmbiguousServerError; what the environment raises
  */
-export function findLoginServer(reeve: Reeve, name: string, options: EnvironmentOption): EffectiveServer {
+export async function findLoginServer(reeve: Reeve, name: string, options: EnvironmentOption, signal: AbortSignal) {
+  const selector = selectorOf(name, options)
   const { env } = options
-  const { servers } = reeve
-  const placed = servers.find(({ key, config }) => key.name === name && config.environmentId === env)
-  if (placed !== undefined) return placed
-  const key = selectKey(servers, selectorOf(name, options))
-  const found = servers.find((server) => sameKey(server.key, key))
-  if (found === undefined) throw new UnknownServerError(key)
-  return found
+  if (env !== undefined && env !== LOCAL_ENVIRONMENT) return reeve.find(selector, signal)
+  const key = selectKey(reeve.servers, { server: name })
+  return reeve.servers.find((server) => sameKey(server.key, key)) ?? reeve.find(selector, signal)
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { CancelledError, OAuthError } from '../../errors.js'
-import type { EffectiveServer, LoggedIn, PendingLogin, Reeve, ServerLoginOptions } from '../../reeve.js'
+import type { LoggedIn, LoginServer, PendingLogin, Reeve, ServerLoginOptions } from '../../reeve.js'
 import type { Cli } from '../cli.js'
 import { oneLine } from '../printable.js'
 import { openBrowser } from './open-browser.js'
@@ -19,12 +19,7 @@ export interface FlowOptions {
  *
  * @throws as `Reeve.login` and `PendingLogin.complete`; OAuthError `oauth_callback_unavailable` when nobody came in time
  */
-export async function runLogin(
-  cli: Cli,
-  reeve: Reeve,
-  server: EffectiveServer,
-  options: FlowOptions,
-): Promise<LoggedIn> {
+export async function runLogin(cli: Cli, reeve: Reeve, server: LoginServer, options: FlowOptions): Promise<LoggedIn> {
   const { CallbackListener, callbackPlace } = await import('../../reeve.js')
   const place = callbackPlace(server.config, reeve.config.oauth)
   const listener = await CallbackListener.listen(place).catch((error: unknown) => {

@@ -27,7 +27,7 @@ export async function run(cli: Cli, name: string, options: LoginVerbOptions): Pr
   const client = { ...(secret !== undefined && { secret }), ...(documentUrl && { documentUrl }) }
   await using runtime = await openRuntime(cli)
   const { reeve } = runtime
-  const server = findLoginServer(reeve, name, options)
+  const server = await findLoginServer(reeve, name, options, cli.signal)
   const { credential, backup } = await runLogin(cli, reeve, server, {
     browser,
     waitMs: waitOf(options),

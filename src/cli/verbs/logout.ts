@@ -1,5 +1,4 @@
 import { LOCAL_ENVIRONMENT } from '../../identity/index.js'
-import { findLoginServer } from '../auth/find-server.js'
 import type { Cli } from '../cli.js'
 import { oneLine } from '../printable.js'
 import type { EnvironmentOption } from '../selection.js'
@@ -9,10 +8,8 @@ import { openRuntime } from '../session.js'
 export async function run(cli: Cli, name: string, options: EnvironmentOption): Promise<number> {
   await using runtime = await openRuntime(cli)
   const { reeve } = runtime
-  const isConfigured = reeve.servers.some(({ key }) => key.name === name)
-  const environment = isConfigured
-    ? findLoginServer(reeve, name, options).config.environmentId
-    : (options.env ?? LOCAL_ENVIRONMENT)
+  const placed = reeve.servers.find(({ key }) => key.name === name)?.config.environmentId
+  const environment = options.env ?? placed ?? LOCAL_ENVIRONMENT
   const removed = await reeve.logins.logout({ server: name, environment })
   if (cli.json) {
     cli.out.json({ server: name, environment_id: environment, removed: removed.map(({ issuer }) => issuer) })
