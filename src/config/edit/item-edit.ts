@@ -1,15 +1,5 @@
 import { emptyTable, isTable, type Path, type Raw, type RawTable } from '../source/raw.js'
-import {
-  endOfSection,
-  insertLine,
-  joined,
-  lineEnd,
-  lineRange,
-  type Range,
-  replaceRange,
-  sectionRange,
-  withBlankLine,
-} from './text-ranges.js'
+import { blocksOf, cut, endOfSection, insertLine, lineEnd, lineRange, replaceRange } from './text-ranges.js'
 import { isSame, isUnder, type LayoutSection, tomlLayout } from './toml-layout.js'
 import { writeEntry, writeKey, writeValue } from './toml-write.js'
 
@@ -102,15 +92,4 @@ function removeMember(text: string, sections: readonly LayoutSection[], path: Pa
 
 function removeSections(text: string, sections: readonly LayoutSection[]): string {
   return cut(text, blocksOf(text, sections))
-}
-
-function blocksOf(text: string, sections: readonly LayoutSection[]): readonly Range[] {
-  return joined(sections.map((section) => sectionRange(text, section))).map((range) => withBlankLine(text, range))
-}
-
-/** From the back, so that the offsets of what is still to be removed stay true. */
-function cut(text: string, ranges: readonly Range[]): string {
-  return [...ranges]
-    .sort((a, b) => b.start - a.start)
-    .reduce((current, { start, end }) => replaceRange(current, start, end, ''), text)
 }

@@ -7,7 +7,7 @@ export interface Range {
 }
 
 /** Ranges in order, those that touch made one. */
-export function joined(ranges: readonly Range[]): readonly Range[] {
+function joined(ranges: readonly Range[]): readonly Range[] {
   const result: Range[] = []
   for (const range of ranges) {
     const last = result.at(-1)
@@ -18,14 +18,19 @@ export function joined(ranges: readonly Range[]): readonly Range[] {
 }
 
 /** One blank line goes with the block, so that none pile up. */
-export function withBlankLine(text: string, { start, end }: Range): Range {
+function withBlankLine(text: string, { start, end }: Range): Range {
   const doubled = isBlankLine(text, end) && (start === 0 || isBlankLineBefore(text, start))
   return { start, end: doubled ? afterLine(text, end) : end }
 }
 
 /** The header, its entries and the comment right above; what follows the last entry belongs to what comes next. */
-export function sectionRange(text: string, section: LayoutSection): Range {
+function sectionRange(text: string, section: LayoutSection): Range {
   return { start: startWithComments(text, section.start), end: afterLine(text, endOfSection(section)) }
+}
+
+/** What goes with the sections, as few ranges as possible. */
+export function blocksOf(text: string, sections: readonly LayoutSection[]): readonly Range[] {
+  return joined(sections.map((section) => sectionRange(text, section))).map((range) => withBlankLine(text, range))
 }
 
 export function lineRange(text: string, entry: LayoutEntry): Range {
@@ -38,6 +43,13 @@ export function insertLine(text: string, after: number, line: string): string {
   if (after === 0) return `${line}${end}${text}`
   const missing = text.slice(after, at).endsWith('\n') ? '' : end
   return replaceRange(text, at, at, `${missing}${line}${end}`)
+}
+
+/** Removes the ranges. From the back, so that the offsets of what is still to be removed stay true. */
+export function cut(text: string, ranges: readonly Range[]): string {
+  return [...ranges]
+    .sort((a, b) => b.start - a.start)
+    .reduce((current, { start, end }) => replaceRange(current, start, end, ''), text)
 }
 
 export function endOfSection(section: LayoutSection | undefined): number {
@@ -56,7 +68,7 @@ export function startWithComments(text: string, at: number): number {
   return start === 0 ? own : start
 }
 
-export function lineStart(text: string, at: number): number {
+function lineStart(text: string, at: number): number {
   return text.lastIndexOf('\n', at - 1) + 1
 }
 
@@ -66,11 +78,11 @@ export function afterLine(text: string, at: number): number {
   return end === -1 ? text.length : end + 1
 }
 
-export function isBlankLine(text: string, at: number): boolean {
+function isBlankLine(text: string, at: number): boolean {
   return at < text.length && text.slice(at, afterLine(text, at)).trim() === ''
 }
 
-export function isBlankLineBefore(text: string, at: number): boolean {
+function isBlankLineBefore(text: string, at: number): boolean {
   return text.slice(lineStart(text, at - 1), at).trim() === ''
 }
 

@@ -2,16 +2,15 @@ import type { Path, Raw } from '../source/raw.js'
 import { isTable } from '../source/raw.js'
 import { editItem, type TomlItemEdit } from './item-edit.js'
 import {
+  blocksOf,
+  cut,
   endOfSection,
   insertLine,
-  joined,
   lineEnd,
   lineRange,
   type Range,
   replaceRange,
-  sectionRange,
   startWithComments,
-  withBlankLine,
 } from './text-ranges.js'
 import { isSame, isUnder, type LayoutEntry, type LayoutSection, tomlLayout } from './toml-layout.js'
 import { writeEntry, writeKey, writeTable, writeValue } from './toml-write.js'
@@ -82,13 +81,7 @@ function removeMember(text: string, path: Path): string {
     .filter((section) => !sections.includes(section))
     .flatMap((section) => entriesUnder(section.entries, path))
     .map(({ entry, among }) => (among === undefined ? lineRange(text, entry) : inlineRange(text, entry, among)))
-  const blocks = joined(sections.map((section) => sectionRange(text, section))).map((range) =>
-    withBlankLine(text, range),
-  )
-  // From the back, so that the offsets of what is still to be removed stay true.
-  return [...blocks, ...lines]
-    .sort((a, b) => b.start - a.start)
-    .reduce((current, { start, end }) => replaceRange(current, start, end, ''), text)
+  return cut(text, [...blocksOf(text, sections), ...lines])
 }
 
 function inlineRange(text: string, entry: LayoutEntry, among: readonly LayoutEntry[]): Range {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { optional } from '../optional.js'
+import { milliseconds } from '../schema/milliseconds.js'
 import { fault, type Notes, wrongType } from '../schema/shape.js'
 import { isTable, type Path, type Raw } from '../source/raw.js'
 import { environmentEntry } from './members.js'
@@ -15,9 +16,6 @@ export interface EntryPlace {
 }
 
 type EntryMembers = ReturnType<typeof environmentEntry.read>
-
-/** The seconds that the reference can hold. */
-const LONGEST_SECONDS = 2 ** 64
 
 /**
  * Reads one `[[environments]]` entry (reference: executor-protocol, 11): first every member by itself, then all together.
@@ -126,12 +124,4 @@ function readWorkspace(members: EntryMembers, path: Path, place: EntryPlace): st
 /** Absolute as POSIX or as Windows has it: which of them counts is known only there. */
 export function isAbsoluteSomewhere(path: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/]|\\\\[^\\])/.test(path)
-}
-
-function milliseconds(seconds: number | undefined, path: Path): number | undefined {
-  if (seconds === undefined) return undefined
-  const refused = 'cannot convert float seconds to Duration: value is'
-  if (seconds < 0) throw fault('negative_duration', `${refused} negative`, path)
-  if (!(seconds < LONGEST_SECONDS)) throw fault('invalid_value', `${refused} either too big or NaN`, path)
-  return seconds * 1000
 }

@@ -1,12 +1,10 @@
 import type { EnvVar, HttpServer, ServerConfig, ServerTransport, StdioServer, ToolSettings } from '../server.js'
 import { type Path, type RawTable, shortened } from '../source/raw.js'
+import { milliseconds } from './milliseconds.js'
 import { HTTP_MEMBERS, STDIO_MEMBERS, serverShape } from './server-shape.js'
 import { fault, type Notes } from './shape.js'
 
 type ServerMembers = ReturnType<typeof serverShape.read>
-
-/** Milliseconds of the largest duration of the reference (u64 seconds). */
-const LONGEST_SECONDS = 2 ** 64
 
 /**
  * Reads one entry of `[mcp_servers]` (reference: catalog, 1). First every member by itself, then all together.
@@ -129,14 +127,6 @@ export function readToolSettings(tools: ServerMembers['tools']): Readonly<Record
     })
   }
   return Object.freeze(read)
-}
-
-function milliseconds(seconds: number | undefined, path: Path): number | undefined {
-  if (seconds === undefined) return undefined
-  const refused = 'cannot convert float seconds to Duration: value is'
-  if (seconds < 0) throw fault('negative_duration', `${refused} negative`, path)
-  if (!(seconds < LONGEST_SECONDS)) throw fault('invalid_value', `${refused} either too big or NaN`, path)
-  return seconds * 1000
 }
 
 function emptyRecord<T>(): Record<string, T> {
