@@ -1,5 +1,6 @@
-import type { Raw, RawTable } from '../../config/index.js'
+import type { RawTable } from '../../config/index.js'
 import { UsageError } from '../usage.js'
+import { type Members, pairs, secondsOf, variables, withoutAbsent } from './entry-members.js'
 
 /** What `add` takes. Times are seconds. */
 export interface AddOptions {
@@ -37,12 +38,10 @@ export function entryFromOptions(command: readonly string[], options: AddOptions
     environment_id: options.environment,
     enabled: options.disabled ? false : undefined,
     required: options.required ? true : undefined,
-    startup_timeout_sec: seconds('--startup-timeout', options.startupTimeout),
-    tool_timeout_sec: seconds('--tool-timeout', options.toolTimeout),
+    startup_timeout_sec: secondsOf('--startup-timeout', options.startupTimeout),
+    tool_timeout_sec: secondsOf('--tool-timeout', options.toolTimeout),
   })
 }
-
-type Members = Record<string, Raw | undefined>
 
 function stdioMembers(command: string, args: readonly string[], options: AddOptions): Members {
   refuse(options, HTTP_ONLY, 'a command')
@@ -51,7 +50,7 @@ function stdioMembers(command: string, args: readonly string[], options: AddOpti
   return {
     command,
     args: args.length > 0 ? args : undefined,
-    env: pairs('--env', 'KEY=VALUE', /^([^=]+)=([\s\S]*)$/, options.env),
+    env: variables(options.env),
     env_vars: options.envVar,
     cwd: options.cwd,
   }
@@ -86,33 +85,4 @@ function refuse(options: AddOptions, foreign: Partial<Record<keyof AddOptions, s
   for (const [member, flag] of Object.entries(foreign))
     if (Object.hasOwn(options, member) && Reflect.get(options, member) !== undefined)
       throw new UsageError(`${flag} does not go with ${beside}`)
-}
-
-/** The text of the value may be a secret: errors show the name alone. */
-function pairs(
-  flag: string,
-  form: string,
-  pattern: RegExp,
-  texts: readonly string[] | undefined,
-): Record<string, string> | undefined {
-  if (texts === undefined || texts.length === 0) return undefined
-  const table: Record<string, string> = Object.create(null)
-  for (const text of texts) {
-    const [, name, value] = pattern.exec(text) ?? []
-    if (name === undefined || value === undefined) throw new UsageError(`${flag} takes ${form}`)
-    table[name] = value
-  }
-  return table
-}
-
-function seconds(flag: string, text: string | undefined): number | bigint | undefined {
-  if (text === undefined) return undefined
-  if (!/^\d{1,9}(\.\d{1,3})?$/.test(text)) throw new UsageError(`${flag} takes a number of seconds, not '${text}'`)
-  return text.includes('.') ? Number(text) : BigInt(text)
-}
-
-function withoutAbsent(members: Members): RawTable {
-  const table: Record<string, Raw> = Object.create(null)
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) table[name] = value
-  return table
 }

@@ -10,15 +10,25 @@ export interface ScopeOption {
 
 /** The one file that `add`, `import` and `config path` mean: `--config`, the project's, or the user's own. */
 export function targetFile(cli: Cli, { scope }: ScopeOption): string {
-  const [named, ...more] = cli.configFiles
+  const named = namedFile(cli)
   if (named !== undefined) {
-    if (more.length > 0) throw new UsageError('name one --config file: only one can be changed')
     if (scope !== undefined) throw new UsageError('--scope does not go with --config, which names the file')
     return named
   }
   if (scope === 'project') return findProject(cli.cwd, cli.home)?.file ?? join(cli.cwd, PROJECT_CONFIG)
   if (scope !== undefined && scope !== 'user') throw new UsageError(`--scope is 'user' or 'project', not '${scope}'`)
   return join(cli.home, 'config.toml')
+}
+
+/**
+ * The file of `--config`, if one is named.
+ *
+ * @throws UsageError several are
+ */
+export function namedFile(cli: Cli): string | undefined {
+  const [named, ...more] = cli.configFiles
+  if (more.length > 0) throw new UsageError('name one --config file: only one can be changed')
+  return named
 }
 
 /** Files in which an existing entry may stand, the one that counts first. */

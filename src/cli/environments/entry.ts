@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import type { Raw, RawTable } from '../../config/index.js'
+import type { RawTable } from '../../config/index.js'
+import { type Members, secondsOf, variables, withoutAbsent } from '../configuring/entry-members.js'
 import { UsageError } from '../usage.js'
 import { sshCommand } from './ssh-command.js'
 
@@ -24,18 +25,13 @@ export interface EnvironmentAddOptions {
  * @throws UsageError for what doesn't go together
  */
 export function environmentEntry(words: readonly string[], options: EnvironmentAddOptions, cwd: string): RawTable {
-  const members = {
+  return withoutAbsent({
     ...wayOf(words, options, cwd),
-    connect_timeout_sec: seconds('--connect-timeout', options.connectTimeout),
-    initialize_timeout_sec: seconds('--initialize-timeout', options.initializeTimeout),
+    connect_timeout_sec: secondsOf('--connect-timeout', options.connectTimeout),
+    initialize_timeout_sec: secondsOf('--initialize-timeout', options.initializeTimeout),
     workspace: options.workspace,
-  }
-  const entry: Record<string, Raw> = Object.create(null)
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) entry[name] = value
-  return entry
+  })
 }
-
-type Members = Readonly<Record<string, Raw | undefined>>
 
 function wayOf(words: readonly string[], options: EnvironmentAddOptions, cwd: string): Members {
   const { url, ssh } = options
@@ -70,22 +66,4 @@ function changes({ tokenEnv, env, cwd, workspace, connectTimeout, initializeTime
 function refuse(way: string, foreign: Readonly<Record<string, unknown>>): void {
   for (const [flag, value] of Object.entries(foreign))
     if (value !== undefined) throw new UsageError(`${flag} does not go with ${way}`)
-}
-
-/** The text of a value may be a secret: errors show none. */
-function variables(texts: readonly string[] | undefined): RawTable | undefined {
-  if (texts === undefined) return undefined
-  const table: Record<string, string> = Object.create(null)
-  for (const text of texts) {
-    const [, name, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? []
-    if (name === undefined || value === undefined) throw new UsageError('--env takes KEY=VALUE')
-    table[name] = value
-  }
-  return table
-}
-
-function seconds(flag: string, text: string | undefined): number | bigint | undefined {
-  if (text === undefined) return undefined
-  if (!/^\d{1,9}(\.\d{1,3})?$/.test(text)) throw new UsageError(`${flag} takes a number of seconds, not '${text}'`)
-  return text.includes('.') ? Number(text) : BigInt(text)
 }

@@ -2,6 +2,7 @@ import { editing } from '../../config/index.js'
 import type { Cli } from '../cli.js'
 import { loadForCli, tellProblems } from '../configuring/configuration.js'
 import { type AddOptions, entryFromOptions } from '../configuring/entry.js'
+import { tellOutcome } from '../configuring/outcome.js'
 import { shownConfig } from '../configuring/shown.js'
 import { type ScopeOption, targetFile } from '../configuring/target.js'
 
@@ -22,8 +23,7 @@ export async function run(
   const { addServer } = await editing()
   const outcome = await addServer(file, name, entry, { replace: options.replace ?? false })
   const loaded = await loadForCli(cli)
-  if (cli.json) cli.out.json({ name, outcome, file })
-  else cli.out.line(`${WORDS[outcome]} '${name}' in ${file}`)
+  tellOutcome(cli, { name }, outcome, file)
   // The file may be another one than those that count here, say a project's that is not trusted.
   const counts = loaded.servers.find((server) => server.name === name)
   if (counts !== undefined && counts.origin.file !== file)
@@ -36,10 +36,3 @@ export async function run(
   })
   return 0
 }
-
-const WORDS = {
-  added: 'added',
-  merged: 'changed',
-  replaced: 'replaced',
-  unchanged: 'nothing to change:',
-} as const

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { editing } from '../../config/index.js'
 import type { Cli } from '../cli.js'
 import { loadForCli } from '../configuring/configuration.js'
+import { tellOutcome } from '../configuring/outcome.js'
+import { namedFile } from '../configuring/target.js'
 import { type EnvironmentAddOptions, environmentEntry } from '../environments/entry.js'
-import { UsageError } from '../usage.js'
 
 /**
  * Adds an environment to `environments.toml`, or changes what is given of the one of that id (`--replace`: all of it).
@@ -19,28 +20,13 @@ export async function run(
   options: EnvironmentAddOptions & { readonly replace?: boolean },
 ): Promise<number> {
   const entry = environmentEntry(words, options, cli.cwd)
-  const file = targetOf(cli)
+  const file = namedFile(cli) ?? join(cli.home, 'environments.toml')
   const { addEnvironment } = await editing()
   const outcome = await addEnvironment(file, id, entry, { replace: options.replace ?? false })
-  if (cli.json) cli.out.json({ id, outcome, file })
-  else cli.out.line(`${WORDS[outcome]} '${id}' in ${file}`)
+  tellOutcome(cli, { id }, outcome, file)
   await tellWhatCounts(cli, id, file)
   if (!cli.json) cli.err.line(`to try it: reeve env check ${id}`)
   return 0
-}
-
-const WORDS = {
-  added: 'added',
-  merged: 'changed',
-  replaced: 'replaced',
-  unchanged: 'nothing to change:',
-} as const
-
-function targetOf(cli: Cli): string {
-  const [named, ...more] = cli.configFiles
-  if (named === undefined) return join(cli.home, 'environments.toml')
-  if (more.length > 0) throw new UsageError('name one --config file: only one can be changed')
-  return named
 }
 
 /** The entry may be hidden by another file, or another entry may break the one that it went into. */
