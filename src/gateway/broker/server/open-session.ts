@@ -6,7 +6,7 @@ import { showRuntime } from '../../show-runtime.js'
 import type { SessionHello } from '../wire/hello.js'
 import type { GoodbyeReason } from '../wire/session-frames.js'
 import type { BrokerLog } from './broker-log.js'
-import { logEvent } from './event-log.js'
+import { logThreadEvent } from './event-log.js'
 import { McpTransport } from './mcp-transport.js'
 import { ThreadSession } from './thread-session.js'
 
@@ -39,7 +39,7 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
         sharing: 'shared',
         ...given,
         onEvent: (event) => {
-          logEvent(log, event)
+          logThreadEvent(log, event)
           given.onEvent?.(event)
         },
       },
