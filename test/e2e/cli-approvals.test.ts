@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/protocol/index.js'
-import { buildCli, type CliHome, cliEnvironment, cliHome, echo, printed, toToml } from './built-cli.js'
+import { buildCli, type CliHome, cliEnvironment, cliHome, echo, printed, reeveCommand, toToml } from './built-cli.js'
 import { RawSession } from './gateway/raw-http.js'
+import { connectV2 } from './gateway/sdk-clients.js'
 
 const asking = (...args: string[]) => ({ ...echo(...args), default_tools_approval_mode: 'prompt' })
 
@@ -105,6 +106,29 @@ describe('reeve approvals', () => {
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('reeve approvals allow other echo') })
     } finally {
       await home.reeve(['broker', 'stop'], { env })
+    }
+  })
+
+  it('are not needed where the client of the broker shows forms', async () => {
+    const { REEVE_NO_BROKER: _, ...rest } = cliEnvironment(home.folder)
+    const env = { ...rest, REEVE_BROKER_IDLE_MS: '5000' }
+    const asked: unknown[] = []
+    try {
+      await using client = await connectV2(
+        { kind: 'stdio', ...reeveCommand('serve', '--stdio'), env },
+        {
+          heard: [],
+          onElicit: (params) => {
+            asked.push(params)
+            return asked.length === 1 ? { action: 'accept', content: {} } : { action: 'decline' }
+          },
+        },
+      )
+      expect(await client.callTool('asking__echo', { message: 'x' })).toMatchObject(done.result)
+      await expect(client.callTool('asking__echo', { message: 'y' })).rejects.toThrow('user rejected MCP tool call')
+      expect(asked).toMatchObject([{ _meta: { tool_params: { message: 'x' } } }, {}])
+    } finally {
+      await home.reeve(['broker', 'stop'], { env: { REEVE_NO_BROKER: '' } })
     }
   })
 
