@@ -26,6 +26,8 @@ export interface CapturedServer {
   readonly catalogRevision: number | undefined
   /** While the server is up. */
   readonly client: ReadyClient | undefined
+  /** As `client`, by now: of the same connection, which may have come up since. */
+  clientNow(): ReadyClient | undefined
   /** Where the tools come from: the server, or what was kept of it. Not filtered. */
   readonly inventory: Inventory | undefined
   /** Why it is not up, when it failed. */
@@ -60,6 +62,7 @@ export function capture(view: View & { readonly lease: Lease }): CapturedServer 
     client: basis === 'live' ? lease.client : undefined,
     inventory,
     error: errorOf(lease, key),
+    clientNow: () => (offerBasis(view) === 'live' ? lease.client : undefined),
     outage: () => lease.connection.reach.outage(),
     prepareCall: (tool: string) => prepare(view, tools, basis, tool),
   })

@@ -23,7 +23,8 @@ export interface ResourceClientHost {
 
 /**
  * Resources over the clients that a step captured (reference: tool-calls, 9.7). Requests about one server use its
- * captured client, else wait for the server; those about all use the captured clients and wait for none.
+ * captured client, else wait for the server; those about all use the captured connections, as far as they are up by then,
+ * and wait for none.
  */
 export class ResourceClient {
   readonly #servers: ServerKeyMap<CapturedServer>
@@ -62,9 +63,10 @@ export class ResourceClient {
   }
 
   async #listed(server: CapturedServer, kind: ListKind, limits: RequestLimits): Promise<ListPage | undefined> {
-    const { key, client, error } = server
+    const { key, error } = server
     const { method } = kind.list
     try {
+      const client = server.client ?? server.clientNow()
       if (client === undefined) throw error ?? new NotConnectedError(key)
       if (!hasCapability(client, kind.capability)) return undefined
       const outage = server.outage()

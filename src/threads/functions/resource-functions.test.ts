@@ -144,7 +144,7 @@ describe('resource functions', () => {
     expect(world.told).toHaveLength(3)
   })
 
-  it('ask all servers at once, only those that the step found up, and wait for no other', async () => {
+  it('ask all servers at once, those of the step that are up by then, and wait for no other', async () => {
     const [reached, answers] = [gate(), gate()]
     let asked = 0
     const together: Script = async (_params, { server }) => {
@@ -155,11 +155,14 @@ describe('resource functions', () => {
       return { resources: [{ uri: 'x', name: 'x' }] }
     }
     const starting = gate<JsonObject>()
+    const lateList = { resources: [{ uri: 'y', name: 'y' }] }
     await using world = new FunctionWorld([
       { name: 'b', script: { 'resources/list': together } },
       { name: 'a', script: { 'resources/list': together } },
     ])
-    await using late = new FunctionWorld([{ name: 'late', script: { initialize: () => starting.passed } }])
+    await using late = new FunctionWorld([
+      { name: 'late', script: { initialize: () => starting.passed, 'resources/list': () => lateList } },
+    ])
     const functions = await world.functions(['local'])
     const listed = functions.call('list_mcp_resources', {})
     await reached.passed
@@ -171,6 +174,14 @@ describe('resource functions', () => {
     const early = await late.functions(['local'], { wait: 'none' })
     expect((await early.call('list_mcp_resources', {})).output).toBe('{"resources":[]}')
     expect(late.told).toMatchObject([{ code: 'not_connected' }])
+    starting.open({
+      protocolVersion: '2025-11-25',
+      capabilities: { resources: {} },
+      serverInfo: { name: 'late', version: '1' },
+    })
+    // Waits for the server, so that it is up.
+    await early.call('list_mcp_resources', { server: 'late' })
+    expect((await early.call('list_mcp_resources', {})).output).toContain('"server":"late"')
   })
 
   it('wait for the one server that is named', async () => {
