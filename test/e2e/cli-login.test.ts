@@ -80,6 +80,25 @@ describe('reeve login', () => {
     }
   })
 
+  it('needs no user with a client of its own, and then renews itself', async () => {
+    const config = `[mcp_servers.guarded]\nurl = "${server.resourceUrl}"\noauth = { client_id = "program" }\n`
+    await writeFile(join(home.folder, 'config.toml'), config)
+    const forms: URLSearchParams[] = []
+    server.options = {
+      token: (form) => {
+        forms.push(form)
+        return { status: 200, body: JSON.stringify({ ...server.issue(), refresh_token: undefined, expires_in: 1 }) }
+      },
+    }
+    const unready = await home.reeve(login('--client-credentials'))
+    expect(unready).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-secret-env') })
+    const env = { SECRET: 'hush' }
+    expect((await home.reeve(login('--client-credentials', '--client-secret-env', 'SECRET'), { env })).code).toBe(0)
+    expect((await home.reeve(['call', 'guarded', 'whoami'])).stdout).toContain('you')
+    expect(forms.map((form) => form.get('grant_type'))).toEqual(forms.map(() => 'client_credentials'))
+    expect(forms.length).toBeGreaterThan(1)
+  })
+
   it('stops at Ctrl-C and leaves nothing', async () => {
     const program = home.start(login('--no-browser'))
     await said(program, /paste the address/)

@@ -11,6 +11,8 @@ export function declareLogins(program: Command, verb: VerbRunner): void {
     .option('--no-browser', 'print the address only; paste the one that the browser ends at')
     .option('--scope <scope>', 'scopes to ask for instead of those that the server names; repeatable', collect)
     .option('--client-secret-env <name>', 'variable that holds the secret of a client registered beforehand')
+    .option('--client-credentials', 'log in as the client itself, without a user; it needs a secret or a key')
+    .option('--client-key-file <file>', 'private key (PEM) of a client registered beforehand, instead of a secret')
     .option('--timeout <seconds>', 'how long to wait for you (default: 300)')
     .action(verb(() => import('../verbs/login.js')))
   program

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ClientSettings } from '../../auth/index.js'
 import { displayKey } from '../../identity/index.js'
 import type { StoredCredential } from '../../reeve.js'
 import { findLoginServer } from '../auth/find-server.js'
@@ -13,6 +16,8 @@ export interface LoginVerbOptions extends EnvironmentOption {
   readonly browser: boolean
   readonly scope?: readonly string[]
   readonly clientSecretEnv?: string
+  readonly clientKeyFile?: string
+  readonly clientCredentials?: boolean
   readonly timeout?: string
 }
 
@@ -21,18 +26,17 @@ const PATIENCE = 300_000
 
 /** Logs in to a server with OAuth; every process that uses the home works with the login at once. */
 export async function run(cli: Cli, name: string, options: LoginVerbOptions): Promise<number> {
-  const { browser, scope } = options
-  const secret = secretOf(cli, options)
-  const documentUrl = cli.env.REEVE_OAUTH_CLIENT_METADATA_URL
-  const client = { ...(secret !== undefined && { secret }), ...(documentUrl && { documentUrl }) }
+  const { browser } = options
+  const client = clientOf(cli, options)
+  const scopes = scopesOf(options)
   await using runtime = await openRuntime(cli)
   const { reeve } = runtime
   const server = await findLoginServer(reeve, name, options, cli.signal)
-  const { credential, backup } = await runLogin(cli, reeve, server, {
-    browser,
-    waitMs: waitOf(options),
-    login: { client, ...(scope && { scopes: scope.flatMap((each) => each.split(/[\s,]+/)).filter(Boolean) }) },
-  })
+  const login = { client, ...(scopes && { scopes }) }
+  const { credential, backup } =
+    options.clientCredentials === true
+      ? await reeve.loginUnattended(server, { ...login, grant: { type: 'client_credentials' }, signal: cli.signal })
+      : await runLogin(cli, reeve, server, { browser, waitMs: waitOf(options), login })
   if (backup !== undefined) cli.err.warn(`the file of logins was damaged: what it held is in ${backup}`)
   if (cli.json) cli.out.json({ ...keyMembers(server.key), ...shownLogin(credential) })
   else cli.out.line(`logged in to ${oneLine(displayKey(server.key))} at ${oneLine(credential.issuer)}`)
@@ -48,6 +52,34 @@ export function shownLogin({ issuer, client, scopes, expiresAt, loggedInAt }: St
     logged_in_at: new Date(loggedInAt).toISOString(),
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
   }
+}
+
+function clientOf(cli: Cli, options: LoginVerbOptions): ClientSettings {
+  const { clientKeyFile, clientCredentials } = options
+  const secret = secretOf(cli, options)
+  if (clientCredentials === true && secret === undefined && clientKeyFile === undefined)
+    throw new UsageError('--client-credentials needs --client-secret-env or --client-key-file')
+  if (secret !== undefined && clientKeyFile !== undefined)
+    throw new UsageError('a client has a secret or a key: give one of --client-secret-env and --client-key-file')
+  const documentUrl = cli.env.REEVE_OAUTH_CLIENT_METADATA_URL
+  return {
+    ...(secret !== undefined && { secret }),
+    ...(clientKeyFile !== undefined && { privateKey: keyIn(resolve(cli.cwd, clientKeyFile)) }),
+    ...(documentUrl && { documentUrl }),
+  }
+}
+
+function keyIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? cause.code : cause
+    throw new UsageError(`${file} cannot be read (${why})`, { place: file, cause })
+  }
+}
+
+function scopesOf({ scope }: LoginVerbOptions): readonly string[] | undefined {
+  return scope?.flatMap((each) => each.split(/[\s,]+/)).filter((each) => each !== '')
 }
 
 /** By a variable: a secret on a command line is seen by everybody on the machine. */
