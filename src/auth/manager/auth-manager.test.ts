@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { json } from '../../../test/standins/backend-model.js'
 import { AuthWorld } from '../../../test/standins/backend-world.js'
 import { accessTokenSource, apiKeySource } from '../sources/environment-source.js'
@@ -122,6 +122,30 @@ describe('the auth manager', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
+  })
+
+  it('does not lose a token that could not be saved', async () => {
+    const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
+    const before = world.manager.current()
+    const save = vi.spyOn(world.storage, 'save').mockRejectedValueOnce(new Error('ENOSPC'))
+    await expect(world.manager.refresh()).rejects.toThrow('ENOSPC')
+    expect(world.manager.current()).toBe(before)
+    expect(await world.manager.refresh()).toBe('changed')
+    expect(world.model.refreshes).toHaveLength(1)
+    expect(save).toHaveBeenCalledTimes(2)
+    expect(JSON.stringify(await world.storage.load())).toContain('refresh-2')
+  })
+
+  it('does not wait for ever for a host', async () => {
+    const host = hostTokensSource({ accessToken: 'h', accountId: 'a' }, () => new Promise(() => {}))
+    const world = await AuthWorld.open({ host })
+    const refresh = world.manager.refresh()
+    const failure = expect(refresh).rejects.toMatchObject({ code: 'refresh_failed', transient: true })
+    await vi.waitFor(() => expect(world.clock.pending()).toEqual([45_000]))
+    world.clock.advance(45_000)
+    await failure
+    await world.manager.login(world.session('acct-2'))
+    expect(world.signedIn().identity.accountId).toBe('acct-2')
   })
 
   it('takes a logout of another process for one, and never another account', async () => {

@@ -136,9 +136,10 @@ export class AuthManager {
   /** The host's own credential, instead of any stored one; again with new values when the host has them. */
   async installHost(source: CredentialSource): Promise<void> {
     const intent = ++this.#intent
+    // However long the host takes for it, nobody else waits.
+    const credential = await source.load()
+    if (credential === null) throw new InvalidArgumentsError('the host gave no credential')
     await this.#permit.run(async () => {
-      const credential = await source.load()
-      if (credential === null) throw new InvalidArgumentsError('the host gave no credential')
       await nextTurn()
       this.#overtaken(intent)
       this.#host = source
@@ -255,7 +256,9 @@ export class AuthManager {
       if (!sameCredential(stored, before.credential)) return this.#adoptHeld(before, stored, 'refresh')
     }
     if (this.#snapshot !== before) return 'changed'
-    const renewed = (await source.refresh?.(before.credential, reason)) ?? before.credential
+    const asked = source.refresh?.(before.credential, reason) ?? Promise.resolve(before.credential)
+    // Others limit themselves; a host is somebody else's code, and holds up everything here.
+    const renewed = await (source.kind === 'host' ? inTime(asked, this.#options.clock) : asked)
     return this.#adoptHeld(before, renewed, 'refresh')
   }
 
@@ -331,6 +334,22 @@ export class AuthManager {
 
   #report(problem: unknown): undefined {
     if (problem instanceof Error) this.#options.onProblem?.(problem)
+  }
+}
+
+/** How long a host may take to give a new credential, milliseconds. What comes later is not used. */
+const HOST_MS = 45_000
+
+async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
+  let cancel: () => void = () => undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = refreshFailed('other', false, 'the host took too long')
+    cancel = clock.after(HOST_MS, () => reject(error))
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    cancel()
   }
 }
 

@@ -47,7 +47,9 @@ describe('what a connection is given', () => {
   })
 
   it('tells nothing of why a host could not assert', async () => {
-    const assert = () => Promise.reject(new Error('sk-secret'))
+    const assert = () => {
+      throw new Error('sk-secret')
+    }
     const world = await AuthWorld.open({ host: hostAssertionSource({ userId: 'u', assert }) })
     const outcome = await world.context('dual_header').connect('mcp').authorize(POST)
     expect(outcome).toMatchObject({ error: { code: 'assertion_failed' } })

@@ -1,19 +1,19 @@
-import { FirstPartyAuthError } from '../../errors.js'
+import { FirstPartyAuthError, ReeveError } from '../../errors.js'
 import type { Clock } from '../clock.js'
 import type { HeaderField } from '../header-field.js'
 import type { AuthManager } from '../manager/auth-manager.js'
 import type { AccountGrant, SignedIn, Snapshot } from '../manager/snapshot.js'
-import { type AgentTasks, agentAssertion } from '../sources/agent-identity.js'
+import type { AgentTasks } from '../sources/agent-identity.js'
 import { bearerOf, type Credential, sameIdentity } from '../sources/credential.js'
 import type { Selection } from '../sources/environment-source.js'
-import { assertionMoment, mintAssertion } from './assertion.js'
-import { bearerHeaders, checkSelection, ownAssertionHeaders, runtimeHeaders } from './auth-headers.js'
+import { checkSelection } from './auth-headers.js'
 import type { BackendPlaces } from './backend.js'
 import { credentialsChanged, type RuntimeInstances } from './instances.js'
 import type { AssertionIssuer } from './issuer.js'
 import type { RuntimeAuthMode } from './mode.js'
 import { type NetworkPolicy, permissionRevoked, policyUnavailable, urlRefused } from './network-policy.js'
 import { type AuthClient, type AuthPlan, checkDestination, type PlanFacts, planOf } from './plan.js'
+import { plannedHeaders } from './planned-headers.js'
 import type { RuntimeInstance } from './registration.js'
 import { isReplaySafe, type RepeatFacts } from './replay-safe.js'
 
@@ -102,7 +102,7 @@ export class ConnectionAuth {
       const facts = this.#facts(url)
       const last = this.#lastFor(facts)
       const plan = this.#plan(facts, last.snapshot)
-      const headers = await this.#headers(plan, last.snapshot, last.instance, operation)
+      const headers = await plannedHeaders(plan, this.#options, last, operation)
       this.#lastFor(facts)
       return authorized(headers, plan)
     } catch (error) {
@@ -162,7 +162,7 @@ export class ConnectionAuth {
     const plan = this.#plan(facts, snapshot)
     const instance = plan === 'runtime' ? await this.#instance(snapshot) : undefined
     this.#recheck(facts, snapshot)
-    const headers = await this.#headers(plan, snapshot, instance, operation)
+    const headers = await plannedHeaders(plan, this.#options, { snapshot, instance }, operation)
     this.#recheck(facts, snapshot)
     if (plan !== 'anonymous') this.#last = { snapshot, instance }
     return authorized(headers, plan)
@@ -244,26 +244,6 @@ export class ConnectionAuth {
     if (now.key !== snapshot.key) throw credentialsChanged(true)
   }
 
-  async #headers(
-    plan: AuthPlan,
-    { credential }: SignedIn,
-    instance: RuntimeInstance | undefined,
-    { method, url }: AuthOperation,
-  ): Promise<readonly HeaderField[]> {
-    const { mode, issuer, agents, clock } = this.#options
-    if (plan === 'bearer') return bearerHeaders(credential)
-    if (plan === 'host_headers' && credential.kind === 'headers') return credential.headers
-    if (plan === 'own_assertion' && credential.kind === 'agentIdentity') {
-      const task = await agents.taskOf(credential)
-      return ownAssertionHeaders(mode, credential, issuer, agentAssertion(credential, task, clock.wall()))
-    }
-    if (plan === 'own_assertion' && credential.kind === 'hostAssertion')
-      return ownAssertionHeaders(mode, credential, issuer, await hostAssertion(credential.assert({ method, url })))
-    if (plan !== 'runtime' || instance === undefined || mode === 'off') return []
-    const payload = issuer.payload(instance.registration, assertionMoment(clock.wall()))
-    return runtimeHeaders(mode, credential, instance, issuer, mintAssertion(instance.key, payload))
-  }
-
   /** Opened when nobody had signed in: it stays without auth, and ends with the first login. */
   #anonymous({ client, mode }: PlanFacts): Authorization {
     const { manager } = this.#options
@@ -311,22 +291,14 @@ function refused(error: unknown, isSafe: boolean): Authorization {
       kind: 'refused',
       error: new FirstPartyAuthError('auth_unavailable', 'no auth could be resolved', {
         transient: true,
-        cause: error,
+        // Only what is ours is known to quote no secret.
+        ...(error instanceof ReeveError && { cause: error }),
       }),
     }
   if (!error.mayRetry || isSafe) return { kind: 'refused', error }
   const { message, transient, data } = error
   const code = 'credentials_changed_not_sent'
   return { kind: 'refused', error: new FirstPartyAuthError(code, message, { transient, ...(data && { data }) }) }
-}
-
-async function hostAssertion(made: Promise<string>): Promise<string> {
-  try {
-    return await made
-  } catch {
-    // The host's error may quote what it signs with.
-    throw new FirstPartyAuthError('assertion_failed', 'the host made no assertion', { transient: true })
-  }
 }
 
 function unavailable(): FirstPartyAuthError {

@@ -21,6 +21,8 @@ export interface StoredSourceOptions {
 export class StoredSource implements CredentialSource {
   readonly kind = 'stored'
   readonly #options: StoredSourceOptions
+  /** What a refresh brought and could not be saved: the token that it was got with is used up, so it must not be lost. */
+  #unsaved: { readonly usedUp: string; readonly credential: SessionCredential } | undefined
 
   constructor(options: StoredSourceOptions) {
     this.#options = options
@@ -35,14 +37,26 @@ export class StoredSource implements CredentialSource {
   async refresh(current: Credential, reason: RefreshReason): Promise<Credential> {
     if (current.kind !== 'chatgpt') return current
     if (current.refreshToken === undefined) throw refreshFailed('other', true, 'the session has no refresh token')
-    const { tokens, clock } = this.#options
-    const next = await tokens.refresh(current.refreshToken, reason)
-    const refreshed = merged(current, next, clock.wall())
-    await this.save(refreshed)
-    return refreshed
+    const credential =
+      this.#unsaved?.usedUp === current.refreshToken
+        ? this.#unsaved.credential
+        : await this.#renewed(current, current.refreshToken, reason)
+    await this.save(credential)
+    this.#unsaved = undefined
+    return credential
   }
 
-  /** Over a fresh read, so that what others keep in the same record stays; a damaged record is put aside by the storage. */
+  async #renewed(current: SessionCredential, usedUp: string, reason: RefreshReason): Promise<SessionCredential> {
+    const { tokens, clock } = this.#options
+    const credential = merged(current, await tokens.refresh(usedUp, reason), clock.wall())
+    this.#unsaved = { usedUp, credential }
+    return credential
+  }
+
+  /**
+   * Over a fresh read, so that what others keep in the same record stays; a damaged record is put
+   * aside by the storage.
+   */
   async save(credential: Credential): Promise<void> {
     const { storage } = this.#options
     const before = await storage.load().catch(() => null)
