@@ -115,6 +115,17 @@ describe('what was allowed for good', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('counts no more when it is revoked while a hook runs', async () => {
+    const durable = new KeptApprovals()
+    const approver = new Approver({ durable })
+    await made(approver, approvalCall(), person('always').user)
+    const hooks = async () => {
+      durable.revoke(subjectOf(approvalCall()))
+      return { kind: 'none' } as const
+    }
+    expect(await approver.decide(approvalCall(), { hooks })).toMatchObject({ outcome: 'rejected', by: 'nobody' })
+  })
+
   it('holds for the session when it cannot be kept, and says why', async () => {
     class Full extends KeptApprovals {
       override put(): void {

@@ -103,7 +103,7 @@ export class Approver {
     asks: ApprovalAsks,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ApprovalDecision> {
-    let facts = this.#factsOf(call)
+    let facts = this.#factsOf(call, { kind: 'unasked' })
     for (;;) {
       if (signal.aborted) throw new CancelledError()
       const step = nextStep(facts)
@@ -113,7 +113,7 @@ export class Approver {
         case 'reject':
           return refused(step.by, step.text)
         case 'ask_hooks':
-          facts = { ...facts, hook: (await asks.hooks?.(call, signal)) ?? { kind: 'none' } }
+          facts = this.#factsOf(call, (await asks.hooks?.(call, signal)) ?? { kind: 'none' })
           break
         case 'review':
           return this.#reviewed(call, asks.reviewer, signal)
@@ -144,7 +144,8 @@ export class Approver {
     return { remembered: 'session' }
   }
 
-  #factsOf(call: ApprovalCall): CallFacts {
+  /** As things are now: while hooks run, an approval may be revoked. */
+  #factsOf(call: ApprovalCall, hook: PermissionHookOutcome): CallFacts {
     const { authority, definition, strictReview, reviewer } = call
     const mode = underManagedMode(call.mode, call.managedMode)
     return {
@@ -154,7 +155,7 @@ export class Approver {
       mode,
       hints: hintsOf(definition),
       remembered: this.#remembered(call, mode),
-      hook: { kind: 'unasked' },
+      hook,
       reviewer: reviewer ?? 'user',
     }
   }
