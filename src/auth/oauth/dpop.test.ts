@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HeaderField } from '../header-field.js'
 import { FileCredentialStore } from '../store/file-store.js'
-import { dpopProof, newDpopKey } from './dpop.js'
+import { dpopSigner, newDpopKey } from './dpop.js'
 import { CredentialKeeper } from './keeper.js'
 import { OAuthServerAuth } from './server-auth.js'
 
@@ -20,8 +20,7 @@ function read(proof: string) {
 
 describe('a proof of a key', () => {
   it('is signed for one method and URL, without its query, and for one token', () => {
-    const proof = dpopProof({
-      key: newDpopKey(),
+    const proof = dpopSigner(newDpopKey())({
       method: 'POST',
       url: `${URL_OF_SERVER}?secret=1`,
       token: 't',
@@ -37,8 +36,9 @@ describe('a proof of a key', () => {
   })
 
   it('is never the same twice', () => {
-    const about = { key: newDpopKey(), method: 'GET', url: URL_OF_SERVER }
-    expect(dpopProof(about)).not.toBe(dpopProof(about))
+    const about = { method: 'GET', url: URL_OF_SERVER }
+    const sign = dpopSigner(newDpopKey())
+    expect(sign(about)).not.toBe(sign(about))
   })
 })
 

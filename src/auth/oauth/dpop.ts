@@ -3,9 +3,8 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, ran
 /** The only algorithm that we have keys for; every server that knows DPoP is expected to take it. */
 export const DPOP_ALGORITHM = 'ES256'
 
+/** What one proof is about. */
 export interface DpopProof {
-  /** Private, PKCS #8 in PEM. */
-  readonly key: string
   readonly method: string
   readonly url: string
   /** The token that goes with it; absent at the token endpoint. */
@@ -20,12 +19,28 @@ export function newDpopKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Proof that whoever sends a token has the key that it is bound to: for one request, once (RFC 9449, 4.2). */
-export function dpopProof({ key: pem, method, url, token, nonce }: DpopProof): string {
+/** Makes the proofs of one key. */
+export type DpopSigner = (about: DpopProof) => string
+
+/**
+ * Proofs that whoever sends a token has the key that it is bound to: each for one request, once (RFC 9449, 4.2).
+ *
+ * @param pem the private key, PKCS #8; reading it takes longer than a proof
+ */
+export function dpopSigner(pem: string): DpopSigner {
   const key = createPrivateKey(pem)
   const { kty, crv, x, y } = createPublicKey(key).export({ format: 'jwk' })
+  const header = encoded({ typ: 'dpop+jwt', alg: DPOP_ALGORITHM, jwk: { kty, crv, x, y } })
+  return (about) => {
+    const input = `${header}.${encoded(claimsOf(about))}`
+    const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
+    return `${input}.${signature.toString('base64url')}`
+  }
+}
+
+function claimsOf({ method, url, token, nonce }: DpopProof) {
   const target = new URL(url)
-  const claims = {
+  return {
     jti: randomUUID(),
     htm: method,
     htu: `${target.origin}${target.pathname}`,
@@ -33,10 +48,6 @@ export function dpopProof({ key: pem, method, url, token, nonce }: DpopProof): s
     ...(token !== undefined && { ath: createHash('sha256').update(token).digest('base64url') }),
     ...(nonce !== undefined && { nonce }),
   }
-  const header = { typ: 'dpop+jwt', alg: DPOP_ALGORITHM, jwk: { kty, crv, x, y } }
-  const input = `${encoded(header)}.${encoded(claims)}`
-  const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
-  return `${input}.${signature.toString('base64url')}`
 }
 
 /** What one of our own proofs had in it. */

@@ -1,7 +1,7 @@
 import { AuthRequiredError } from '../../errors.js'
 import type { HeaderField } from '../header-field.js'
 import type { CredentialOwner } from '../store/credential.js'
-import { dpopProof, nonceOf } from './dpop.js'
+import { type DpopSigner, dpopSigner, nonceOf } from './dpop.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
 import { scopeList } from './token-endpoint.js'
@@ -36,6 +36,7 @@ export class OAuthServerAuth {
   #hadToken = false
   /** What the server wanted last in the proof of a bound token. */
   #nonce: string | undefined
+  #signs: { readonly key: string; readonly signer: DpopSigner } | undefined
 
   constructor(keeper: CredentialKeeper, owner: CredentialOwner, http: OAuthHttp) {
     this.#keeper = keeper
@@ -59,7 +60,7 @@ export class OAuthServerAuth {
     const { method, url } = operation
     return [
       ['Authorization', `DPoP ${token}`],
-      ['DPoP', dpopProof({ key, method, url, token, nonce: this.#nonce })],
+      ['DPoP', this.#signer(key)({ method, url, token, nonce: this.#nonce })],
     ]
   }
 
@@ -83,6 +84,11 @@ export class OAuthServerAuth {
     const refused = tokenOf(headers)
     if (error !== 'insufficient_scope' || scope === undefined || refused === undefined) return
     await this.#keeper.note(this.#owner, refused.token, scopeList(scope))
+  }
+
+  #signer(key: string): DpopSigner {
+    if (this.#signs?.key !== key) this.#signs = { key, signer: dpopSigner(key) }
+    return this.#signs.signer
   }
 
   #loggedOut(): AuthRequiredError {

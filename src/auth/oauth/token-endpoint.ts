@@ -1,6 +1,6 @@
 import { OAuthError } from '../../errors.js'
 import type { ClientIdentity } from '../store/credential.js'
-import { dpopProof } from './dpop.js'
+import { dpopSigner } from './dpop.js'
 import { endpoint } from './endpoint.js'
 import { isFields, textOf } from './fields.js'
 import { exchange, formPost, type OAuthHttp, placeOf, refuseRedirect } from './http.js'
@@ -51,8 +51,7 @@ export async function requestToken(request: TokenRequest): Promise<TokenAnswer> 
   const { fields, headers } = withClient(client, request.issuer, request.fields)
   const asked = Date.now()
   const send = (nonce?: string) => {
-    const proof =
-      dpopKey === undefined ? [] : [['DPoP', dpopProof({ key: dpopKey, method: 'POST', url, nonce })] as const]
+    const proof = dpopKey === undefined ? [] : [['DPoP', dpopSigner(dpopKey)({ method: 'POST', url, nonce })] as const]
     return exchange(http, formPost(url, fields, [...headers, ...proof]), { timeoutMs, signal })
   }
   let answer = await send()
