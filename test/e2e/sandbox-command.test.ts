@@ -105,6 +105,21 @@ describe.each([
       expect((await finish(child)).code).toBe(128 + 15)
     })
 
+    it('is told of a signal whenever it comes', async () => {
+      // Often before there is a command; it must never be lost, and a command never be left.
+      const script = "trap 'exit 143' TERM; sleep 1000 & wait"
+      const codes = await Promise.all(
+        [0, 60, 120, 180, 240, 300].map(async (delay) => {
+          const child = start(profile, script)
+          await new Promise((resolve) => setTimeout(resolve, delay))
+          child.kill('SIGTERM')
+          await once(child, 'close')
+          return child.exitCode ?? child.signalCode
+        }),
+      )
+      for (const code of codes) expect([143, 'SIGTERM']).toContain(code)
+    })
+
     it('leaves nothing running', async () => {
       // Who holds the pipe open would keep `close` away.
       const child = start(profile, 'sleep 1000 & sleep 1000 & echo ready')

@@ -24,6 +24,7 @@ export async function run(cli: Cli, command: readonly string[], options: Sandbox
   }
   if (permissionProfile !== undefined) throw conflict('--permission-profile <NAME>')
   if (cd !== undefined) throw conflict('--cd <DIR>')
+  if (cli.signal.aborted) return 1
   return runSandboxed(
     {
       state,

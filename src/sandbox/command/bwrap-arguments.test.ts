@@ -54,6 +54,14 @@ describe('bwrapArguments', () => {
     )
   })
 
+  it('is refused for more paths than bubblewrap takes', () => {
+    const rules = Array.from(
+      { length: 3000 },
+      (_, index): Rule => ({ kind: 'read', path: `/w/${index}`, isFolder: true }),
+    )
+    expect(() => text({ rules })).toThrow(expect.objectContaining({ code: 'sandbox_unenforceable' }))
+  })
+
   it('shows nothing of the devices and processes of the host', () => {
     const rules: readonly Rule[] = ['/dev', '/dev/dri', '/proc', '/proc/1'].map((path) => ({
       kind: 'read',

@@ -11,7 +11,7 @@ export const FD = Object.freeze({ arguments: 3, seccomp: 4, status: 5 })
  */
 export function bwrapArguments(plan: Pick<Plan, 'network' | 'cwd'> & { readonly files: Files }): readonly string[] {
   const { files, network, cwd } = plan
-  return [
+  const args = [
     ...['--new-session', '--die-with-parent'],
     ...(files.kind === 'all' ? ['--dev-bind', '/', '/', '--proc', '/proc'] : fileArguments(files)),
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc'],
@@ -20,7 +20,12 @@ export function bwrapArguments(plan: Pick<Plan, 'network' | 'cwd'> & { readonly 
     ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
     ...['--chdir', cwd],
   ]
+  if (args.length <= MAX_ARGUMENTS) return args
+  throw unenforceable('it names more paths than bubblewrap takes', 'permissionProfile.file_system')
 }
+
+/** Bubblewrap takes 9000, those of the command included. */
+const MAX_ARGUMENTS = 8000
 
 /** Which files a command sees: all of them, or those of a plan. */
 export type Files =

@@ -1,6 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { constants } from 'node:os'
 import { SandboxCommandError } from '../../errors.js'
+import { statusOf } from './signals.js'
 
 /** What the caller's process lends to a command. */
 export interface SandboxWorld {
@@ -35,7 +35,7 @@ export async function startChild({ file, args, cwd, env, stdio }: ChildRequest):
 
 /** The exit status of a process that has ended; 128 and the signal's number when one ended it. */
 export function ended(child: ChildProcess): Promise<number> {
-  const status = (): number => child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGKILL']
+  const status = (): number => child.exitCode ?? statusOf(child.signalCode ?? 'SIGKILL')
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(status())
   return new Promise((resolve) => child.once('exit', () => resolve(status())))
 }

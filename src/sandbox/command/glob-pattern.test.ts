@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readGlob } from './glob-pattern.js'
 
 const matches = (pattern: string, path: string): boolean => {
-  const glob = readGlob(pattern)
+  const glob = readGlob(pattern, '/cwd')
   if ('fault' in glob) throw new Error(glob.fault)
   return glob.matches(path)
 }
@@ -35,10 +35,20 @@ describe('readGlob', () => {
   })
 
   it('names the folder that everything lies in', () => {
-    expect(readGlob('/w/a/b*/c')).toMatchObject({ base: '/w/a' })
+    expect(readGlob('/w/a/b*/c', '/cwd')).toMatchObject({ base: '/w/a' })
+  })
+
+  it('starts at the cwd where it is relative, whose characters stand for themselves', () => {
+    const glob = readGlob('./sub/*.env', '/w/[x]/{y}*')
+    if ('fault' in glob) throw new Error(glob.fault)
+    expect(glob.base).toBe('/w/[x]/{y}*/sub')
+    expect(glob.matches('/w/[x]/{y}*/sub/a.env')).toBe(true)
+    expect(readGlob('*.env', '/')).toHaveProperty('fault')
   })
 
   it.each([
+    '',
+    '../*',
     '/w/plain',
     '/*/x',
     '/**/x',
@@ -51,13 +61,13 @@ describe('readGlob', () => {
     '/w/a**b',
     '/w/../*',
   ])('does not guess what %s means', (pattern) => {
-    expect(readGlob(pattern)).toHaveProperty('fault')
+    expect(readGlob(pattern, '/cwd')).toHaveProperty('fault')
   })
 
   it('is read, or refused, whatever it holds', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'*?[]!^-/\\{}().+|$a~&💥') }), (text) => {
-        const glob = readGlob(`/w/${text}`)
+        const glob = readGlob(`/w/${text}`, '/cwd')
         if (!('fault' in glob)) glob.matches('/w/a/b')
       }),
     )

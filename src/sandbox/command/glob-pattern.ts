@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 /** A pattern, ready to be compared; `base` has no wildcard, and everything that matches lies in it. */
 export interface GlobPattern {
   readonly base: string
@@ -6,21 +8,25 @@ export interface GlobPattern {
 }
 
 /**
- * Reads a pattern of absolute paths: `*` and `?` within a name, `[a-z]` and `[!a-z]`, and `**` for any number of folders.
- * Gives the reason when it can't be read with certainty: what a pattern denies must not depend on a guess.
+ * Reads a pattern of paths: `*` and `?` within a name, `[a-z]` and `[!a-z]`, and `**` for any number of folders. Gives the
+ * reason when it can't be read with certainty: what a pattern denies must not depend on a guess.
+ *
+ * @param cwd where a relative one starts; its own characters stand for themselves
  */
-export function readGlob(pattern: string): GlobPattern | { readonly fault: string } {
+export function readGlob(pattern: string, cwd: string): GlobPattern | { readonly fault: string } {
+  const isAbsolute = pattern.startsWith('/')
+  const names = (isAbsolute ? pattern.slice(1) : pattern).split('/').filter((name) => name !== '.')
   if (/[{}\\]/.test(pattern)) return { fault: 'braces and backslashes are not supported' }
-  const names = pattern.split('/').slice(1)
-  if (names.some((name) => name === '' || name === '.' || name === '..'))
-    return { fault: 'it has an empty or dotted name' }
+  if (names.some((name) => name === '' || name === '..')) {
+    return { fault: 'it has an empty name or `..`' }
+  }
   const wild = names.findIndex((name) => /[*?[\]]/.test(name))
   if (wild === -1) return { fault: 'it has no wildcard: an entry of type path says the same' }
-  if (wild === 0) return { fault: 'it would search the whole file system: begin with a folder' }
+  const base = join(isAbsolute ? '/' : cwd, ...names.slice(0, wild))
+  if (base === '/') return { fault: 'it would search the whole file system: begin with a folder' }
   const parts = names.slice(wild).map(namePattern)
   const bad = parts.indexOf(undefined)
   if (bad !== -1) return { fault: `\`${names[wild + bad]}\` is no pattern` }
-  const base = `/${names.slice(0, wild).join('/')}`
   const expression = new RegExp(`^${parts.map(joined).join('')}$`, 'su')
   return { base, matches: (path) => expression.test(path.slice(base.length)) }
 }

@@ -12,7 +12,7 @@ export interface GlobMatch {
 
 /** Over these the pattern is refused: a search that was cut short would leave out what it denies. */
 const MAX_LOOKED_AT = 500_000
-const MAX_MATCHES = 4096
+const MAX_MATCHES = 2000
 
 /**
  * Everything below the pattern's base that it matches now, hidden files included. A matching folder stands for all that it

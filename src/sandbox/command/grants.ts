@@ -10,7 +10,7 @@ export interface Grant {
   readonly place: string
 }
 
-/** A pattern of what may not be read. */
+/** A pattern of what may not be read; a relative one starts at the cwd. */
 export interface DeniedPattern {
   readonly pattern: string
   readonly place: string
@@ -42,7 +42,7 @@ export function grantsOf(
   for (const [index, { path, access }] of entries.entries()) {
     const at = memberPlace(place, `entries[${index}]`)
     if (path.type === 'glob_pattern') {
-      if (access === 'deny') denied.push({ pattern: posix.resolve(context.cwd, path.pattern), place: at })
+      if (access === 'deny') denied.push({ pattern: path.pattern, place: at })
       else refuseIfNarrowing(access, writes, `a pattern can only deny: \`${path.pattern}\``, at)
     } else if (path.type === 'path') {
       grants.push({ path: nativePath(path.path, at), access, place: at })

@@ -33,7 +33,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     (path) => ({ path, access: 'read', place: '--sandbox-state-readable-root' }) as const,
   )
   const named = await settle([...grants, ...readable])
-  const matched = await matchedBy(denied, request.policy.glob_scan_max_depth ?? Number.POSITIVE_INFINITY)
+  const matched = await matchedBy(denied, request)
   const hidden = await settle(request.hidden.map((path) => ({ path, access: 'deny', place: path })))
   const given = [...named, ...matched, ...hidden.filter(({ isMissing }) => !isMissing)]
   const protectedOnes = await settle(await protectedGrants(onePerPath(given)))
@@ -46,10 +46,11 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
 }
 
 /** What the patterns match now. */
-async function matchedBy(denied: readonly DeniedPattern[], maxDepth: number): Promise<readonly Settled[]> {
+async function matchedBy(denied: readonly DeniedPattern[], { cwd, policy }: PlanRequest): Promise<readonly Settled[]> {
+  const maxDepth = policy.glob_scan_max_depth ?? Number.POSITIVE_INFINITY
   const settled: Settled[] = []
   for (const { pattern, place } of denied) {
-    const glob = readGlob(pattern)
+    const glob = readGlob(pattern, cwd)
     if ('fault' in glob) throw unenforceable(`the pattern \`${pattern}\`: ${glob.fault}`, place)
     const base = await locate(glob.base)
     if (base.kind === 'unknown') throw unenforceable(`the pattern \`${pattern}\`: ${base.reason}`, place)

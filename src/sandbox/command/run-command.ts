@@ -15,6 +15,7 @@ import { makePlan } from './make-plan.js'
 import type { Plan } from './plan.js'
 import { runInBwrap } from './run-linux.js'
 import { MACOS_FOLDERS, SANDBOX_EXEC, seatbeltArguments } from './seatbelt.js'
+import { relaySignals } from './signals.js'
 import { parseSandboxState, type SandboxState } from './state.js'
 
 export interface SandboxRequest {
@@ -44,6 +45,15 @@ export async function runSandboxed(
   world: SandboxWorld,
   platform: NodeJS.Platform = process.platform,
 ): Promise<number> {
+  const { onSignal, stop } = relaySignals(world.onSignal)
+  try {
+    return await runUnder(request, { ...world, onSignal }, platform)
+  } finally {
+    stop()
+  }
+}
+
+async function runUnder(request: SandboxRequest, world: SandboxWorld, platform: NodeJS.Platform): Promise<number> {
   const { command, disableNetwork = false } = request
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new SandboxCommandError('sandbox_unsupported', `nothing enforces a sandbox on ${platform}: not run`)

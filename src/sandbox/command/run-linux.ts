@@ -10,6 +10,7 @@ import { makePlaceholders, type Placeholders } from './placeholders.js'
 import type { Plan, Rule } from './plan.js'
 import { openRegistry } from './registry.js'
 import { seccompProgram } from './seccomp.js'
+import { endsPrograms, statusOf } from './signals.js'
 import { isWithin } from './within.js'
 
 /** A command, and what it may do. Without a plan files are not restricted. */
@@ -40,12 +41,19 @@ export async function runInBwrap(confined: Confined, world: SandboxWorld): Promi
     stdio: [...world.stdio, 'pipe', 'pipe', 'pipe'],
   })
   const status = new BwrapStatus(readable(child, FD.status))
-  const stop = world.onSignal((signal) => void passOn(signal, child, status))
+  let endedBy: NodeJS.Signals | undefined
+  const stop = world.onSignal(async (signal) => {
+    if ((await passOn(signal, status)) || !endsPrograms(signal)) return
+    // There is no command yet that could end as it likes.
+    endedBy ??= signal
+    child.kill('SIGKILL')
+  })
   try {
     feed(writable(child, FD.arguments), Buffer.from(args.map((arg) => `${arg}\0`).join('')))
     feed(writable(child, FD.seccomp), filter)
     const code = await ended(child)
     await status.closed
+    if (status.exitCode === undefined && endedBy !== undefined) return statusOf(endedBy)
     if (status.exitCode === undefined && child.exitCode !== null) throw notStarted(code)
     return code
   } finally {
@@ -89,7 +97,8 @@ const NONE = '/dev/null'
 
 /** A placeholder, or one of another sandbox, which looks like any folder. */
 function isHeld(rule: Rule, plan: Plan): boolean {
-  return rule.kind === 'absent' || (rule.kind === 'read' && rule.isFolder && isWritable(dirname(rule.path), plan))
+  if (rule.kind === 'absent') return true
+  return rule.kind !== 'write' && rule.isFolder && isWritable(dirname(rule.path), plan)
 }
 
 function asFound(rule: Rule, { found }: Placeholders): readonly Rule[] {
@@ -140,16 +149,14 @@ class BwrapStatus {
   }
 }
 
-/** To the command and its group; before there is a command, the signal ends the attempt. */
-async function passOn(signal: NodeJS.Signals, child: ChildProcess, { init }: BwrapStatus): Promise<void> {
+/** Tells the command and its group; false when there is no command yet. */
+async function passOn(signal: NodeJS.Signals, { init }: BwrapStatus): Promise<boolean> {
   const command = init === undefined ? undefined : await firstChildOf(init)
-  if (command === undefined || init === undefined) {
-    child.kill('SIGKILL')
-    return
-  }
+  if (command === undefined || init === undefined) return false
   // The first process of a sandbox is deaf to all that would end it, so that its group can be told.
   if (command.group === init) signalGroup(init, signal)
   else signalProcess(command.pid, signal)
+  return true
 }
 
 async function firstChildOf(pid: number): Promise<{ readonly pid: number; readonly group: number } | undefined> {
