@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { main } from './main.js'
+import { captureRun } from '../../test/captured-cli.js'
 
 let home: string
 beforeEach(() => {
@@ -12,23 +11,8 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 async function reeve(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const text = { stdout: '', stderr: '' }
-  const keep = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        text[name] += chunk
-        done()
-      },
-    })
-  const code = await main(args, {
-    stdout: keep('stdout'),
-    stderr: keep('stderr'),
-    stdin: Readable.from([]),
-    env: { HOME: home, REEVE_HOME: home },
-    cwd: home,
-    signal: new AbortController().signal,
-  })
-  return { code, ...text }
+  const { code, stdout, stderr } = await captureRun(args, { env: { HOME: home, REEVE_HOME: home }, cwd: home }).ended
+  return { code, stdout, stderr }
 }
 
 describe('the command line', () => {

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { main } from '../main.js'
+import { captureRun } from '../../../test/captured-cli.js'
 
 let root: string
 let home: string
@@ -16,25 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-async function reeve(...args: string[]) {
-  const text = { stdout: '', stderr: '' }
-  const keep = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        text[name] += chunk
-        done()
-      },
-    })
-  const code = await main(args, {
-    stdout: keep('stdout'),
-    stderr: keep('stderr'),
-    stdin: Readable.from([]),
+const reeve = (...args: string[]) =>
+  captureRun(args, {
     env: { HOME: join(root, 'home'), USERPROFILE: join(root, 'home'), REEVE_HOME: home, TOKEN: 'the-secret' },
     cwd,
-    signal: new AbortController().signal,
-  })
-  return { code, ...text, json: () => JSON.parse(text.stdout) }
-}
+  }).ended
 
 function write(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true })

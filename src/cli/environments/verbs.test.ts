@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { captureRun } from '../../../test/captured-cli.js'
 import { serveExecutorWebSocket } from '../../executor/index.js'
-import { main } from '../main.js'
 
 let root: string
 let home: string
@@ -16,25 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-async function reeve(...args: string[]) {
-  const text = { stdout: '', stderr: '' }
-  const keep = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        text[name] += chunk
-        done()
-      },
-    })
-  const code = await main(args, {
-    stdout: keep('stdout'),
-    stderr: keep('stderr'),
-    stdin: Readable.from([]),
+const reeve = (...args: string[]) =>
+  captureRun(args, {
     env: { HOME: root, REEVE_HOME: home, PATH: process.env.PATH, REEVE_NO_BROKER: '1', BOX_TOKEN: 's3cret-token' },
     cwd: root,
-    signal: new AbortController().signal,
-  })
-  return { code, ...text, json: () => JSON.parse(text.stdout) }
-}
+  }).ended
 const file = () => readFileSync(join(home, 'environments.toml'), 'utf8')
 const write = (name: string, text: string) => writeFileSync(join(home, name), text)
 

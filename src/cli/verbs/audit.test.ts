@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { captureRun } from '../../../test/captured-cli.js'
 import type { AuditRecord } from '../../authority/index.js'
 import { openStore } from '../../store/index.js'
-import { main } from '../main.js'
 
 let home: string
 beforeEach(() => {
@@ -13,33 +12,17 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-function begin(signal: AbortSignal, ...args: string[]) {
-  const text = { stdout: '', stderr: '' }
-  const keep = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        text[name] += chunk
-        done()
-      },
-    })
-  const ended = main(['audit', ...args], {
-    stdout: keep('stdout'),
-    stderr: keep('stderr'),
-    stdin: Readable.from([]),
-    env: { HOME: home, REEVE_HOME: home },
-    cwd: home,
-    signal,
-  })
-  return { text, ended }
-}
+const begin = (signal: AbortSignal, ...args: string[]) =>
+  captureRun(['audit', ...args], { env: { HOME: home, REEVE_HOME: home }, cwd: home, signal })
 
 async function audit(...args: string[]) {
-  const { text, ended } = begin(new AbortController().signal, ...args)
+  const { code, stdout, stderr } = await begin(new AbortController().signal, ...args).ended
   return {
-    code: await ended,
-    ...text,
+    code,
+    stdout,
+    stderr,
     lines: () =>
-      text.stdout
+      stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line)),
@@ -163,7 +146,7 @@ describe('reeve audit', () => {
     record({ callId: 'other', server: 'mail' }, { callId: 'after' })
     await expect.poll(() => text.stdout, { timeout: 10_000 }).toContain('after')
     abort.abort()
-    expect(await ended).toBe(0)
+    expect(await ended).toMatchObject({ code: 0 })
     expect(text.stdout).not.toContain('other')
   })
 })
