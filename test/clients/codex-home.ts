@@ -9,6 +9,20 @@ export const CODEX_ENTRIES: Readonly<Record<string, (gateway: GatewayUnderTest) 
   stdio: ({ stdio: { command, args } }) => `command = ${quote(command)}\nargs = [${args.map(quote).join(', ')}]`,
 }
 
+/** The lines of a `config.toml` that give Codex a model at `url`. Where no test asks the model, nothing is there. */
+export function codexModel(url = 'http://127.0.0.1:9'): string {
+  return `model = "gpt-5.4"
+model_provider = "standin"
+[model_providers.standin]
+name = "standin"
+base_url = ${quote(`${url}/v1`)}
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+`
+}
+
 /** Writes a `config.toml` with the gateway and a model at `modelUrl`, and gives the environment for Codex. */
 export async function codexHome(
   home: ClientHome,
@@ -16,16 +30,7 @@ export async function codexHome(
 ): Promise<Readonly<Record<string, string>>> {
   await writeFile(
     join(home.folder, 'config.toml'),
-    `model = "gpt-5.4"
-model_provider = "standin"
-[model_providers.standin]
-name = "standin"
-base_url = ${quote(`${modelUrl}/v1`)}
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-[mcp_servers.reeve]
+    `${codexModel(modelUrl)}[mcp_servers.reeve]
 ${entry}
 `,
   )

@@ -1,11 +1,9 @@
 import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import type { ClientHome } from './client-home.js'
+import { startCodexAppServer } from './codex-app-server.js'
 import { CODEX_ENTRIES, codexHome } from './codex-home.js'
 import type { GatewayUnderTest } from './gateway-under-test.js'
-import { speakJsonLines } from './json-lines.js'
-import { PEER } from './peers.js'
-import { startProgram } from './program.js'
 import { OFFERED } from './servers.js'
 import { it } from './with-gateway.js'
 
@@ -18,13 +16,7 @@ const NO_MODEL = 'http://127.0.0.1:9'
 /** `codex app-server` past its handshake, with the gateway in its configuration. */
 async function appServer(gateway: GatewayUnderTest, home: ClientHome, entry: string) {
   const env = await codexHome(home, { entry, modelUrl: NO_MODEL, token: gateway.token })
-  const { command, args } = PEER.codex()
-  const program = startProgram({ command, args: [...args, 'app-server'] }, { env, cwd: home.folder })
-  const lines = speakJsonLines(program)
-  const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
-  await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
-  lines.notify('initialized')
-  return { request: lines.request, [Symbol.asyncDispose]: program[Symbol.asyncDispose] }
+  return startCodexAppServer({ env, cwd: home.folder })
 }
 
 describe.each(Object.entries(CODEX_ENTRIES))('codex app-server over %s', (_, entry) => {

@@ -8,9 +8,10 @@ import { buildCli, reeveCommand } from '../e2e/built-cli.js'
 import { cuttingProxy } from '../fixtures/executor/cutting-proxy.js'
 import { startSdkV2Server } from '../fixtures/http/sdk-v2-server.js'
 import { type ClientHome, clientHome } from './client-home.js'
-import { type JsonLines, speakJsonLines } from './json-lines.js'
-import { PEER, ROOT } from './peers.js'
-import { startProgram } from './program.js'
+import { startCodexAppServer } from './codex-app-server.js'
+import { codexModel } from './codex-home.js'
+import type { JsonLines } from './json-lines.js'
+import { ROOT } from './peers.js'
 
 const ECHO = join(ROOT, 'test', 'fixtures', 'stdio', 'echo.mjs')
 const Started = z.object({ thread: z.object({ id: z.string() }) })
@@ -33,28 +34,10 @@ async function codexWith(environment: string, servers: string) {
   )
   await writeFile(
     join(home.folder, 'config.toml'),
-    `model = "gpt-5.4"
-model_provider = "standin"
-[model_providers.standin]
-name = "standin"
-base_url = "http://127.0.0.1:9/v1"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-${servers}
+    `${codexModel()}${servers}
 `,
   )
-  const { command, args } = PEER.codex()
-  const program = startProgram(
-    { command, args: [...args, 'app-server'] },
-    { env: { ...home.env, CODEX_HOME: home.folder }, cwd: home.folder },
-  )
-  const lines = speakJsonLines(program)
-  const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
-  await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
-  lines.notify('initialized')
-  return { request: lines.request, [Symbol.asyncDispose]: program[Symbol.asyncDispose] }
+  return startCodexAppServer({ env: { ...home.env, CODEX_HOME: home.folder }, cwd: home.folder })
 }
 
 const onBox = () => `[mcp_servers.notes]

@@ -16,10 +16,9 @@ import { serveExecutorWebSocket, type WebSocketExecutor } from '../../src/execut
 import { environmentId } from '../../src/identity/index.js'
 import type { JsonObject } from '../../src/protocol/index.js'
 import { clientHome } from './client-home.js'
+import { startCodexAppServer } from './codex-app-server.js'
+import { codexModel } from './codex-home.js'
 import { type ExecServer, execServer } from './exec-server.js'
-import { speakJsonLines } from './json-lines.js'
-import { PEER } from './peers.js'
-import { startProgram } from './program.js'
 
 /** One machine's home with plugins and configuration, seen by both executors. */
 let real: ExecServer
@@ -298,16 +297,7 @@ describe('Codex finds what our executor offers', () => {
       await write(client.folder, {
         'there/config.toml': '[mcp_servers.web]\nurl = "http://127.0.0.1:9/mcp"\n',
         'environments.toml': '',
-        'config.toml': `model = "gpt-5.4"
-model_provider = "standin"
-[model_providers.standin]
-name = "standin"
-base_url = "http://127.0.0.1:9/v1"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-[features]
+        'config.toml': `${codexModel()}[features]
 multi_environment_mcp = true
 executor_capability_discovery = ${inOneRequest}
 `,
@@ -321,17 +311,12 @@ executor_capability_discovery = ${inOneRequest}
       })
       const environments = `include_local = true\n[[environments]]\nid = "box"\nurl = ${quote(executor.url)}\n`
       await writeFile(join(client.folder, 'environments.toml'), environments)
-      const { command, args } = PEER.codex()
-      await using program = startProgram(
-        { command, args: [...args, 'app-server'] },
-        { env: { ...client.env, CODEX_HOME: client.folder }, cwd: client.folder },
-      )
-      const lines = speakJsonLines(program)
-      const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
-      await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
-      lines.notify('initialized')
+      await using codex = await startCodexAppServer({
+        env: { ...client.env, CODEX_HOME: client.folder },
+        cwd: client.folder,
+      })
       const { thread } = Started.parse(
-        await lines.request('thread/start', {
+        await codex.request('thread/start', {
           cwd: client.folder,
           approvalPolicy: 'never',
           environments: [{ environmentId: 'box', cwd: client.folder }],
@@ -340,7 +325,7 @@ executor_capability_discovery = ${inOneRequest}
           ],
         }),
       )
-      const { data } = Statuses.parse(await lines.request('mcpServerStatus/list', { threadId: thread.id }))
+      const { data } = Statuses.parse(await codex.request('mcpServerStatus/list', { threadId: thread.id }))
       expect(data.map(({ name, environmentId, pluginId }) => [name, environmentId, pluginId]).sort()).toEqual([
         ['notes', 'box', 'r'],
         ['web', 'box', null],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startResponsesModel } from '../standins/openai-responses.js'
 import { type ClientHome, clientHome } from './client-home.js'
+import { codexModel } from './codex-home.js'
 import { PEER } from './peers.js'
 import { run, succeed } from './program.js'
 import { installShellServer } from './shell-server.js'
@@ -30,16 +31,7 @@ it('lets a model of Codex write in the workspace, and nowhere else', async ({ sk
   ])
   await writeFile(
     join(home.folder, 'config.toml'),
-    `model = "gpt-5.4"
-model_provider = "standin"
-[model_providers.standin]
-name = "standin"
-base_url = ${quote(`${model.url}/v1`)}
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-[mcp_servers.shell]
+    `${codexModel(model.url)}[mcp_servers.shell]
 command = ${quote(process.execPath)}
 args = [${quote(server)}]
 env = { CODEX_HOME = ${quote(home.folder)} }

@@ -7,6 +7,8 @@ import { Launcher, type LauncherFinding, LauncherTrials } from '../../src/author
 import { createHttpClient, LocalEnvironment } from '../../src/environments/index.js'
 import { printed } from '../e2e/built-cli.js'
 import { type ClientHome, clientHome } from './client-home.js'
+import { startCodexAppServer } from './codex-app-server.js'
+import { codexModel } from './codex-home.js'
 import { execServer } from './exec-server.js'
 import { type JsonLines, speakJsonLines } from './json-lines.js'
 import { PEER } from './peers.js'
@@ -48,36 +50,20 @@ type Call = (tool: string, args: object) => Promise<z.infer<typeof Outcome>['str
 async function codexWith(entry: string, thread: object, environments = '') {
   await writeFile(
     join(home.folder, 'config.toml'),
-    `model = "gpt-5.4"
-model_provider = "standin"
-[model_providers.standin]
-name = "standin"
-base_url = "http://127.0.0.1:9/v1"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-[mcp_servers.shell]
+    `${codexModel()}[mcp_servers.shell]
 startup_timeout_sec = 60
 ${entry}
 `,
   )
   if (environments !== '') await writeFile(join(home.folder, 'environments.toml'), environments)
-  const program = startProgram(
-    { command: CODEX, args: ['app-server'] },
-    { env: { ...home.env, CODEX_HOME: home.folder }, cwd: home.folder },
-  )
-  const lines = speakJsonLines(program)
-  const clientInfo = { name: 'test', title: 'Test', version: '1.0.0' }
-  await lines.request('initialize', { clientInfo, capabilities: { experimentalApi: true } })
-  lines.notify('initialized')
-  const started = await lines.request('thread/start', { cwd: workspace, approvalPolicy: 'never', ...thread })
+  const codex = await startCodexAppServer({ env: { ...home.env, CODEX_HOME: home.folder }, cwd: home.folder })
+  const started = await codex.request('thread/start', { cwd: workspace, approvalPolicy: 'never', ...thread })
   const threadId = Started.parse(started).thread.id
   const call: Call = async (tool, args) => {
-    const result = await lines.request('mcpServer/tool/call', { threadId, server: 'shell', tool, arguments: args })
+    const result = await codex.request('mcpServer/tool/call', { threadId, server: 'shell', tool, arguments: args })
     return Outcome.parse(result).structuredContent
   }
-  return { call, [Symbol.asyncDispose]: program[Symbol.asyncDispose] }
+  return { call, [Symbol.asyncDispose]: codex[Symbol.asyncDispose] }
 }
 
 const onStdio = () =>
