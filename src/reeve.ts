@@ -13,9 +13,12 @@ import {
   AuditLog,
   type AuditStore,
   type DurableApprovals,
+  type HookListing,
+  Hooks,
   type LauncherFindings,
   Launchers,
   LauncherTrials,
+  trustProblems,
 } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
@@ -64,7 +67,16 @@ export {
   type StoredCredential,
   type UnattendedLoginOptions,
 } from './auth/index.js'
-export type { LauncherFault, LauncherFinding, LauncherFindings } from './authority/index.js'
+export type {
+  FunctionHook,
+  HookInput,
+  HookListing,
+  HookReport,
+  HookRun,
+  LauncherFault,
+  LauncherFinding,
+  LauncherFindings,
+} from './authority/index.js'
 export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
 export type {
   CacheHint,
@@ -309,6 +321,11 @@ export class Reeve implements AsyncDisposable {
     return this.#config.launchers.findings()
   }
 
+  /** The hooks of the configuration, with what keeps each from running. */
+  get hooks(): readonly HookListing[] {
+    return new Hooks({ configured: this.#config.loaded.hooks }).list
+  }
+
   /** The servers that a new thread starts, disabled ones included. */
   get servers(): readonly EffectiveServer[] {
     return this.#config.servers
@@ -475,7 +492,8 @@ interface Configured {
 /** @param before Launchers are looked for once, unless the setting is another. */
 async function configure({ host, cwd, options }: RuntimeParts, before?: Configured): Promise<Configured> {
   const { home, env } = host
-  const loaded = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
+  const read = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
+  const loaded = { ...read, problems: [...read.problems, ...trustProblems(read.hooks)] }
   const isOn = (feature: string) =>
     options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
   const multiEnvironment = isOn('multi_environment_mcp')

@@ -19,6 +19,7 @@ import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
+import type { HookedCall } from './call-hooks.js'
 import type { Profile } from './composition.js'
 import { OWN_PROFILE, permissionsOf } from './judged-by.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
@@ -48,6 +49,8 @@ export interface CallToApprove {
   readonly payload: { readonly arguments?: JsonObject }
   /** Who is told what was decided, whatever it is. */
   readonly record: CallRecord
+  /** The hooks that may decide before anybody is asked. */
+  readonly permission: HookedCall['permission']
 }
 
 /** The server of a call, as its step captured it. */
@@ -98,7 +101,7 @@ export class CallApprovals {
       return undefined
     }
     const asked = this.#callOf(server, call, mode)
-    const decision = await this.#approver.decide(asked, this.#asks(asked, origin), signal)
+    const decision = await this.#approver.decide(asked, this.#asks(asked, origin, call.permission), signal)
     call.record?.decided(decision.outcome, decision.by)
     if (decision.outcome !== 'run') throw refusal(asked, decision)
     return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
@@ -139,10 +142,17 @@ export class CallApprovals {
   }
 
   /** The thread's own host first; else its client, if that shows forms. */
-  #asks({ authority, tool, definition, arguments: args }: ApprovalCall, origin: unknown): ApprovalAsks {
+  #asks(
+    { authority, tool, definition, arguments: args }: ApprovalCall,
+    origin: unknown,
+    permission: HookedCall['permission'],
+  ): ApprovalAsks {
     const { key } = authority
     const { onApproval, onRequest, client, reviewer } = this.#host.options
-    const reviews = reviewer && { reviewer }
+    const reviews = {
+      ...(reviewer && { reviewer }),
+      ...(permission && { hooks: (_: ApprovalCall, stop: AbortSignal) => permission(stop) }),
+    }
     if (onApproval !== undefined) {
       return {
         ...reviews,

@@ -24,7 +24,7 @@ export interface CallToRecord {
 }
 
 /** What a call tells of itself while it is made; undefined: nobody records it. */
-export type CallRecord = Pick<AuditedCall, 'decided' | 'sending'> | undefined
+export type CallRecord = Pick<AuditedCall, 'decided' | 'rewritten' | 'sending'> | undefined
 
 interface KnownDigest {
   readonly profile: Profile

@@ -19,7 +19,7 @@ import type { SelectedPlace } from './selection.js'
 
 /** What a runtime's configuration means for its threads. Immutable; a reload makes another. */
 export interface ThreadConfiguration {
-  readonly loaded: Pick<LoadedConfig, 'servers' | 'plugins' | 'requirements'>
+  readonly loaded: Pick<LoadedConfig, 'servers' | 'plugins' | 'requirements' | 'hooks'>
   readonly settings: EnvironmentSettings
   /** `multi_environment_mcp`. */
   readonly multiEnvironment: boolean

@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
+import type { CallHooks, HookedCall } from './call-hooks.js'
 import { type CallSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
@@ -21,6 +22,7 @@ export interface StepHost {
   readonly appTools: boolean
   readonly approvals: CallApprovals
   readonly audit: CallAudit
+  readonly hooks: CallHooks
   readonly functions: FunctionHost
   readonly launchers: LauncherSource
 }
@@ -100,11 +102,9 @@ class FrozenStep implements Step {
     if (preparation.is === 'refused')
       return this.#host.audit.function(name, args, undefined, async () => preparation.output)
     const { call } = preparation
-    return this.#host.audit.function(name, args, call.key, (record) => {
-      record?.decided('run', 'mode')
-      record?.sending()
-      return call.run(options)
-    })
+    return this.#host.audit.function(name, args, call.key, (record) =>
+      this.#host.hooks.function(name, args, call, this.#functions, { options, record }),
+    )
   }
 
   async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {
@@ -134,24 +134,30 @@ class FrozenStep implements Step {
     if (captured === undefined) throw new UnsupportedCallError('', tool)
     const { server, sandbox } = captured
     const call = { key, config: server.config, tool, authority, cwd: sandbox?.cwd, arguments: args }
-    return this.#host.audit.tool(call, (record) => this.#make(captured, stepTool, { args, meta, options, record }))
+    const executionEnvironment = server.config.environmentId
+    const toHook = { key, name: stepTool, tool, executionEnvironment, arguments: args }
+    return this.#host.audit.tool(call, (record) =>
+      this.#host.hooks.tool(toHook, options, record, (hooked) =>
+        this.#make(captured, stepTool, { hooked, meta, options, record }),
+      ),
+    )
   }
 
   async #make(
     { server: offered, sandbox }: StepServer,
     { key, tool, authority }: StepTool,
-    { args, meta, options, record }: CallInHand,
+    { hooked, meta, options, record }: CallInHand,
   ): Promise<JsonObject> {
     const place = `${key.name}/${tool}`
     const { source } = offered
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
-    const payload = payloadOf(place, args, meta, ids)
+    const payload = payloadOf(place, hooked.arguments, meta, ids)
     const server = await this.#host.approvals.bound(offered, tool, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
     const { definition } = prepared.binding
     const remember = await this.#host.approvals.approve(
       server,
-      { tool, definition, authority, payload, record },
+      { tool, definition, authority, payload, record, permission: hooked.permission },
       options,
     )
     const { params, ...rest } = options
@@ -165,7 +171,7 @@ class FrozenStep implements Step {
 
 /** A call of a tool, as it was made. */
 interface CallInHand {
-  readonly args: JsonValue | undefined
+  readonly hooked: HookedCall
   readonly meta: JsonObject | undefined
   readonly options: CallOptions
   readonly record: CallRecord

@@ -20,6 +20,7 @@ import {
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import type { AuditSource, CallAudit } from './call-audit.js'
+import type { CallHooks } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
 import { LeftOut } from './functions/left-out.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
@@ -105,6 +106,7 @@ export function stepHostOf(
     readonly threadId: string
     readonly approvals: CallApprovals
     readonly audit: CallAudit
+    readonly hooks: CallHooks
     readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
     readonly launchers: LauncherSource
@@ -112,7 +114,7 @@ export function stepHostOf(
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const { threadId, approvals, audit, multiEnvironment, prefixedNames, launchers, ready, tell } = own
+  const { threadId, approvals, audit, hooks, multiEnvironment, prefixedNames, launchers, ready, tell } = own
   return {
     threadId,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
@@ -120,6 +122,7 @@ export function stepHostOf(
     appTools: appTools ?? false,
     approvals,
     audit,
+    hooks,
     launchers,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }

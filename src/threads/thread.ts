@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerConfig } from '../config/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
+import type { ServerConfig } from '../config/index.js'
 import {
   type CapturedServer,
   type ConnectionEvent,
@@ -12,10 +12,11 @@ import {
 } from '../connections/index.js'
 import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
-import { type ServerKey, sameKey } from '../identity/index.js'
+import { LOCAL_ENVIRONMENT, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
 import { CallAudit, type CallRecord } from './call-audit.js'
+import { CallHooks } from './call-hooks.js'
 import { type CallSandbox, callSandbox } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
 import type { ListingHost } from './listing.js'
@@ -43,6 +44,13 @@ import type {
 /** Milliseconds that a step waits for environments which failed before. */
 const DEFAULT_GRACE = 1_000
 
+/** How a call is made that belongs to no step. */
+interface DirectCall {
+  readonly options: CallOptions
+  readonly record: CallRecord
+  readonly approval: 'asked' | 'hook'
+}
+
 /** One conversation's view of the servers: its own connections, names, and answers to what servers ask. */
 export class RuntimeThread implements Thread {
   readonly id: string
@@ -57,6 +65,7 @@ export class RuntimeThread implements Thread {
   readonly #step: StepHost
   readonly #approvals: CallApprovals
   readonly #audit: CallAudit
+  readonly #hooks: CallHooks
   readonly #logLevel: LogLevel
   readonly #isKept: boolean
   #closed: Promise<void> | undefined
@@ -106,9 +115,25 @@ export class RuntimeThread implements Thread {
       warn: (key, error) => this.#warn(key, error),
     })
     this.#audit = new CallAudit(this.id, host.audit)
+    this.#hooks = new CallHooks(
+      {
+        threadId: this.id,
+        functions: options.hooks ?? [],
+        onReport: options.onHook,
+        local: host.environments.get(LOCAL_ENVIRONMENT)?.environment,
+        env: host.env,
+        cwd: host.cwd,
+        multiEnvironment: this.#multiEnvironment,
+        callTool: (call, callOptions) => this.#callDirectly(call, callOptions, 'hook'),
+        cwdOf: (id) =>
+          this.#servers.places.find((place, index) => (id === undefined ? index === 0 : place.id === id))?.cwd,
+      },
+      configuration.loaded.hooks,
+    )
     this.#step = stepHostOf(options, {
       threadId: this.id,
       audit: this.#audit,
+      hooks: this.#hooks,
       approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
@@ -140,6 +165,7 @@ export class RuntimeThread implements Thread {
   /** Takes over a configuration that was loaded again. Its feature is the one that the thread was started with. */
   configure(configuration: ThreadConfiguration): void {
     if (this.#closed !== undefined) return
+    this.#hooks.configure(configuration.loaded.hooks)
     const multiEnvironment = this.#multiEnvironment
     const discovery = { ...configuration.discovery, executorConfig: multiEnvironment }
     this.#servers.configure({ ...configuration, multiEnvironment, discovery })
@@ -153,7 +179,16 @@ export class RuntimeThread implements Thread {
     return takeStep(mine, { selected, authorityOf, sandboxOf: (server) => this.#sandboxOf(server) }, this.#step)
   }
 
-  async callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
+  callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
+    return this.#callDirectly(call, options, 'asked')
+  }
+
+  /** @param approval `hook`: what a hook calls needs none (reference: authority, 7.7) */
+  async #callDirectly(
+    call: Parameters<Thread['callTool']>[0],
+    options: CallOptions,
+    approval: 'asked' | 'hook',
+  ): Promise<JsonObject> {
     this.#refuseWhenClosed()
     const key = await this.#servers.locate(call, options.signal)
     const { tool } = call
@@ -161,7 +196,7 @@ export class RuntimeThread implements Thread {
     const authority = this.#servers.authorityOf(key)
     const cwd = config && this.#sandboxOf({ key, config })?.cwd
     return this.#audit.tool({ key, config, tool, authority, cwd, arguments: call.arguments }, (record) =>
-      this.#call(key, config, call, options, record),
+      this.#call(key, config, call, { options, record, approval }),
     )
   }
 
@@ -169,8 +204,7 @@ export class RuntimeThread implements Thread {
     key: ServerKey,
     config: ServerConfig | undefined,
     call: Parameters<Thread['callTool']>[0],
-    options: CallOptions,
-    record: CallRecord,
+    { options, record, approval }: DirectCall,
   ): Promise<JsonObject> {
     const { tool } = call
     const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
@@ -183,7 +217,9 @@ export class RuntimeThread implements Thread {
     const definition = prepared?.binding.definition ?? { name: tool }
     const authority = this.#servers.authorityOf(key)
     const sandbox = this.#sandboxOf(server)
-    const remember = await this.#approvals.approve(server, { tool, definition, authority, payload, record }, options)
+    if (approval === 'hook') record?.decided('run', 'hook')
+    const toApprove = { tool, definition, authority, payload, record, permission: undefined }
+    const remember = approval === 'hook' ? undefined : await this.#approvals.approve(server, toApprove, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host

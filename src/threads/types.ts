@@ -1,4 +1,4 @@
-import type { PersistOffer, RememberedApproval, Reviewer } from '../authority/index.js'
+import type { FunctionHook, HookReport, PersistOffer, RememberedApproval, Reviewer } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -61,6 +61,8 @@ export interface CallOptions {
   /** Further members of the request's params, relayed as they are: `inputResponses`, `requestState`, `task`, unknown ones. */
   readonly params?: JsonObject
   readonly logLevel?: string
+  /** Told what hooks have to say to the model, beside the result. */
+  readonly onContext?: (text: string) => void
 }
 
 /** A frozen view: what is offered and how each call is bound. A changed definition refuses the call. */
@@ -255,6 +257,13 @@ export interface ThreadOptions {
    * authority, 5). Its throw fails what it was asked about. Only for threads of this process.
    */
   readonly reviewer?: Reviewer
+  /**
+   * Hooks of the program, beside those of the configuration (reference: authority, 7): around calls of steps and resource
+   * functions; `callTool` has none. Only for threads of this process.
+   */
+  readonly hooks?: readonly FunctionHook[]
+  /** Told of every run of a hook, before and after it. Only for threads of this process. */
+  readonly onHook?: (report: HookReport) => void
   /**
    * Asked before a call that needs approval. Absent: `onRequest` is, with an elicitation, if `client` declares that it
    * shows forms; else such calls are refused.

@@ -38,16 +38,23 @@ export class Hooks {
   readonly #definitions: readonly Definition[]
   readonly #options: HooksOptions
   readonly #now: () => number
+  readonly #runs: boolean
 
   constructor(options: HooksOptions) {
     this.#options = options
     this.#definitions = definitionsOf(options)
+    this.#runs = this.#definitions.some(({ runs }) => runs)
     this.#now = options.now ?? Date.now
   }
 
   /** Every hook that is known here, with what keeps it from running. */
   get list(): readonly HookListing[] {
     return this.#definitions.map(({ handler: _, matcherOf: __, runs: ___, ...listing }) => listing)
+  }
+
+  /** Whether any hook could run at all. */
+  get hasAny(): boolean {
+    return this.#runs
   }
 
   /** Whether any hook could run at an event: one that has none costs its calls nothing. */

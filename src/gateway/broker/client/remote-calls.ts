@@ -46,7 +46,7 @@ export class RemoteCalls {
 
   /** @throws the error that the thread raised, or BrokerError `broker_lost` when the broker ended meanwhile */
   async request<Shape>(method: ThreadMethod, call: object, options: CallOptions = {}): Promise<Shape> {
-    const { signal, onProgress, origin, ...rest } = options
+    const { signal, onProgress, onContext: _, origin, ...rest } = options
     let number: unknown
     try {
       const wire: WireCallOptions = rest

@@ -47,8 +47,10 @@ export class RemoteThread implements ToolThread {
 
   /** Starts it on a socket that is past the handshake. */
   static async start(socket: Socket, options: ThreadOptions = {}, signal?: AbortSignal): Promise<RemoteThread> {
-    const { onRequest, onEvent, onApproval, reviewer, ...rest } = options
+    const { onRequest, onEvent, onApproval, reviewer, hooks, onHook, ...rest } = options
     if (reviewer !== undefined) throw new UnsupportedError('a thread of the broker has no reviewer')
+    if (hooks !== undefined || onHook !== undefined)
+      throw new UnsupportedError('a thread of the broker has no hooks of its client')
     const news = new RemoteNews(options)
     const calls = new RemoteCalls(socket, {
       onRequest: (method, params, asked) => news.answer(method, params, asked, calls),

@@ -52,7 +52,8 @@ export type WireCallOptions = Pick<CallOptions, 'timeoutMs' | 'inputRequired' | 
 export type WireListAll = { readonly kind: ListKind } & Pick<ListAllOptions, 'wait' | 'withinMs'>
 
 /** Thread options without functions, and whether the client has these. */
-export interface WireStart extends Omit<ThreadOptions, 'onRequest' | 'onEvent' | 'onApproval' | 'reviewer'> {
+export interface WireStart
+  extends Omit<ThreadOptions, 'onRequest' | 'onEvent' | 'onApproval' | 'reviewer' | 'hooks' | 'onHook'> {
   readonly answers: boolean
   readonly approves: boolean
 }

@@ -1,0 +1,16 @@
+import type { ConfigProblem, MergedHooks } from '../../config/index.js'
+import { hookHash, trustOf } from './trust.js'
+
+/** A warning for each hook of a file that does not run until the user trusts it, with what to write for that. */
+export function trustProblems({ entries, states }: MergedHooks): readonly ConfigProblem[] {
+  return entries.flatMap((entry) => {
+    const hash = hookHash(entry)
+    const trust = trustOf(entry, hash, states.get(entry.key))
+    if (trust !== 'untrusted' && trust !== 'modified') return []
+    const { key, origin } = entry
+    const why = trust === 'modified' ? 'is not the one that was trusted' : 'is not trusted'
+    const message = `this ${entry.event} hook ${why}, so it does not run; to trust it, write in your own config.toml: [hooks.state.${JSON.stringify(key)}] trusted_hash = "${hash}"`
+    const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}`
+    return [{ severity: 'warning' as const, code: `${trust}_hook`, message, place }]
+  })
+}
