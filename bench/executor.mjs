@@ -1,8 +1,8 @@
 // npm run bench -- executor: what an executor adds to one MCP call. `--help` lists the options; README.md has figures.
-import { parseArgs } from 'node:util'
 import { installPeers } from '../scripts/install-peers.mjs'
 import { setUp } from '../scripts/setup.mjs'
 import { EXECUTOR_NAMES, latencyMarkdown, MOST_TIMES, measureExecutorLatency } from './executor-latency.mjs'
+import { readTurns } from './options.mjs'
 
 const USAGE = `npm run bench -- executor [--quick] [--json] [--rounds N] [--only NAME,NAME]
   --quick        fewer calls and rounds: shapes, not figures
@@ -26,26 +26,7 @@ export async function runExecutorBench(args) {
 }
 
 function readOptions(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      only: { type: 'string', default: EXECUTOR_NAMES.join(',') },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) {
-    console.log(USAGE)
-    process.exit(0)
-  }
-  const only = values.only.split(',')
-  const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
-  if (only.some((name) => !EXECUTOR_NAMES.includes(name)) || !Number.isInteger(rounds) || rounds < 1) {
-    console.error(USAGE)
-    process.exit(2)
-  }
-  const calls = values.quick ? { warmUp: 200, alone: 300, slow: 20 } : { warmUp: 500, alone: 1000, slow: 60 }
-  return { json: values.json, rounds, only, calls }
+  const { quick, ...options } = readTurns(args, { usage: USAGE, names: EXECUTOR_NAMES })
+  const calls = quick ? { warmUp: 200, alone: 300, slow: 20 } : { warmUp: 500, alone: 1000, slow: 60 }
+  return { ...options, calls }
 }
