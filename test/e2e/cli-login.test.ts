@@ -117,6 +117,26 @@ describe('reeve login', () => {
   })
 })
 
+describe('a broker that runs already', () => {
+  it('uses a login, and misses one that is gone, from the next call on', async () => {
+    const env = { REEVE_NO_BROKER: '' }
+    const call = () => home.reeve(['call', 'guarded', 'whoami'], { env })
+    const broker = async () => JSON.parse((await home.reeve(['--json', 'broker', 'status'], { env })).stdout).broker
+    try {
+      expect((await call()).stderr).toContain('Run `reeve login guarded`')
+      const { pid } = await broker()
+      expect((await home.reeve(login(), { env: { BROWSER: await browser() } })).code).toBe(0)
+      expect(await call()).toMatchObject({ code: 0, stdout: expect.stringContaining('you') })
+      expect((await home.reeve(['logout', 'guarded'])).code).toBe(0)
+      expect((await call()).stderr).toContain('Run `reeve login guarded`')
+      expect(pid).toBeTypeOf('number')
+      expect((await broker()).pid).toBe(pid)
+    } finally {
+      await home.reeve(['broker', 'stop'], { env })
+    }
+  })
+})
+
 describe('reeve logout and auth status', () => {
   it('forget a login, and tell what there is', async () => {
     expect((await home.reeve(['auth', 'status'])).stdout).toContain('not logged in')
