@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PermissionProfileError } from '../errors.js'
 import { materialiseRoots } from './materialise.js'
@@ -155,5 +156,35 @@ describe('what a profile allows', () => {
     expect(hasNetwork({ type: 'external', network: 'restricted' })).toBe(false)
     expect(hasFullDiskWrite({ type: 'external', network: 'restricted' })).toBe(true)
     expect(hasFullAccess({ type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' })).toBe(false)
+  })
+})
+
+describe('materialised roots of any profile', () => {
+  it('change entries for roots, and nothing else', () => {
+    const entry = fc.oneof(
+      fc.jsonValue(),
+      fc.record({
+        path: fc.record({
+          type: fc.constant('special'),
+          value: fc.record({ kind: fc.constantFrom('root', 'project_roots', 'later'), more: fc.jsonValue() }),
+        }),
+        access: fc.jsonValue(),
+        more: fc.jsonValue(),
+      }),
+    )
+    fc.assert(
+      fc.property(fc.array(entry), fc.jsonValue(), (entries, more) => {
+        const profile = JSON.parse(JSON.stringify({ file_system: { entries, more }, more }))
+        const made = JSON.parse(JSON.stringify(materialiseRoots(profile, { cwd: '/w' })))
+        expect(Object.keys(made)).toEqual(Object.keys(profile))
+        expect(made.more).toEqual(profile.more)
+        expect(made.file_system.more).toEqual(profile.file_system.more)
+        for (const [index, one] of profile.file_system.entries.entries()) {
+          const isRoot = one?.path?.type === 'special' && one.path.value?.kind === 'project_roots'
+          const expected = isRoot ? { ...one, path: { type: 'path', path: '/w' } } : one
+          expect(made.file_system.entries[index]).toEqual(expected)
+        }
+      }),
+    )
   })
 })
