@@ -20,6 +20,8 @@ export { configSchema } from './schema/sections.js'
 export * from './server.js'
 export type { AuditSettings, BrokerSettings, OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 export type { Position, Raw, RawTable } from './source/raw.js'
+export { errnoOf } from './source/read-text.js'
+export { replaceFile } from './source/replace-file.js'
 export {
   fullEntry,
   referenceGetEntry,

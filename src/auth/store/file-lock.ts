@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { errnoOf } from '../../config/index.js'
 import { CredentialStoreError } from '../../errors.js'
-import { errnoOf } from './write-file.js'
 
 export const LOCK_FOLDER = 'oauth-locks'
 

@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { errnoOf, replaceFile } from '../../config/index.js'
 import { CredentialStoreError } from '../../errors.js'
 import { type CredentialOwner, type StoredCredential, sameOwner } from './credential.js'
 import { withFileLock } from './file-lock.js'
 import { parseCredentials, serialiseCredentials } from './parse.js'
 import type { CredentialStore, SaveReport } from './store.js'
-import { errnoOf, replacePrivateFile } from './write-file.js'
 
 export const CREDENTIALS_FILE = 'credentials.json'
 
@@ -99,7 +99,7 @@ export class FileCredentialStore implements CredentialStore {
 
   #write(credentials: readonly StoredCredential[]): void {
     try {
-      replacePrivateFile(this.place, serialiseCredentials(credentials))
+      replaceFile(this.place, serialiseCredentials(credentials))
     } catch (cause) {
       const why = errnoOf(cause) ?? String(cause)
       throw new CredentialStoreError('credentials_unwritable', `${this.place} cannot be written (${why})`, {

@@ -8,7 +8,7 @@ import { refuseForeignFile } from './editable.js'
 import { itemEdited } from './item-edit.js'
 import { withFileLock } from './lock.js'
 import { editToml, type TomlEdit } from './toml-edit.js'
-import { replaceFile } from './write-file.js'
+import { writeConfigFile } from './write-file.js'
 
 /**
  * Edits a TOML file under its lock. Nothing is written when there is nothing to do, when the file is not valid TOML
@@ -30,7 +30,7 @@ export async function editConfigFile(file: string, plan: (root: RawTable) => rea
     if (edits.length === 0) return false
     const edited = editToml(text, edits)
     verify(file, edited, root, edits)
-    replaceFile(real, mark + edited)
+    writeConfigFile(real, mark + edited)
     return true
   })
 }
