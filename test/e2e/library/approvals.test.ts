@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ReviewRequest } from '../../../src/authority/index.js'
 import type { ApprovalAnswer, ApprovalRequest, Thread, ThreadOptions } from '../../../src/reeve.js'
@@ -86,6 +87,28 @@ describe('a thread with a policy', () => {
     expect(await called(never, 'enva')).toContain('enva')
     await expect(called(never, 'envb')).rejects.toMatchObject({ code: 'approval_required' })
     expect(asked).toEqual([])
+  })
+})
+
+describe('a call that is given up while somebody is asked', () => {
+  it('is not made, and whoever was asked is told', async () => {
+    world.write('config.toml', notesToml('mine', ['--as', 'here', '--record', join(world.folder, 'mine.record')]))
+    await world.reopen({ features: { multi_environment_mcp: true } })
+    const abort = new AbortController()
+    let told = false
+    const one = await thread('approve', {
+      onApproval: (_request, signal) =>
+        new Promise(() => {
+          signal?.addEventListener('abort', () => {
+            told = true
+          })
+          abort.abort()
+        }),
+    })
+    const call = one.callTool({ server: 'mine', tool: 'wipe', arguments: {} }, { signal: abort.signal })
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' })
+    expect(told).toBe(true)
+    expect(world.received('mine.record').map(({ method }) => method)).not.toContain('tools/call')
   })
 })
 
