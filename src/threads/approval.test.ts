@@ -18,6 +18,7 @@ function server(config: ServerConfig, environment: string | null = null, tools: 
     tools,
     catalogRevision: 1,
     client: undefined,
+    clientNow: () => undefined,
     inventory: undefined,
     error: undefined,
     outage: () => undefined,
