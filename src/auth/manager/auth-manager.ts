@@ -13,6 +13,7 @@ import {
 } from '../sources/credential.js'
 import type { CredentialSource, RefreshReason } from '../sources/credential-source.js'
 import { refreshFailed } from '../sources/token-endpoint.js'
+import { exclusively, firstLoaded, inTime } from './asking.js'
 import { Grants } from './grants.js'
 import { Leaving } from './leaving.js'
 import { isRefreshDue } from './refresh-due.js'
@@ -109,9 +110,9 @@ export class AuthManager {
     const intent = ++this.#intent
     await this.#permit.run(async () => {
       const source = this.#options.sources.find(({ save }) => save !== undefined)
-      if (source?.save === undefined) throw new InvalidArgumentsError('no source of this manager keeps logins')
+      if (source === undefined) throw new InvalidArgumentsError('no source of this manager keeps logins')
       this.#overtaken(intent)
-      await source.save(credential)
+      await exclusively(source, async () => source.save?.(credential))
       await nextTurn()
       this.#overtaken(intent)
       this.#host = undefined
@@ -124,12 +125,13 @@ export class AuthManager {
     const intent = ++this.#intent
     return this.#permit.run(async () => {
       this.#overtaken(intent)
-      this.#host = undefined
-      const found = await this.#firstLoaded(this.#options.sources)
+      const found = await firstLoaded(this.#options.sources)
       await nextTurn()
       this.#overtaken(intent)
-      if (found !== undefined) this.#enter(found.credential, found.source, 'login')
-      return found !== undefined
+      if (found === undefined) return false
+      this.#host = undefined
+      this.#enter(found.credential, found.source, 'login')
+      return true
     })
   }
 
@@ -167,7 +169,7 @@ export class AuthManager {
       const last = (await this.#lastStored(source, before)) ?? before.credential
       await this.#leaving.revoke(source, last)
       // Whoever signed in since then has replaced the record.
-      if (intent === this.#intent) await source.remove?.(before.identity)
+      if (intent === this.#intent) await exclusively(source, async () => source.remove?.(before.identity))
     })
   }
 
@@ -189,7 +191,7 @@ export class AuthManager {
 
   async #loadHeld(cause: AuthChange['cause']): Promise<void> {
     const sources = this.#host === undefined ? this.#options.sources : [this.#host]
-    const found = await this.#firstLoaded(sources).catch((error: unknown) => this.#report(error))
+    const found = await firstLoaded(sources).catch((error: unknown) => this.#report(error))
     await nextTurn()
     if (found && this.#snapshot.state === 'never') this.#enter(found.credential, found.source, cause)
   }
@@ -202,7 +204,7 @@ export class AuthManager {
       await this.#loadHeld('reload')
       return this.#changedSince(before)
     }
-    const found = await this.#firstLoaded(this.#options.sources)
+    const found = await firstLoaded(this.#options.sources)
     if (this.#snapshot !== before) return 'changed'
     if (found === undefined) {
       this.#intent += 1
@@ -233,8 +235,7 @@ export class AuthManager {
     const { source } = before
     if (source.refresh === undefined) return 'unchanged'
     try {
-      const work = () => this.#renewHeld(before, source, reason)
-      return await (source.exclusively === undefined ? work() : source.exclusively(work))
+      return await exclusively(source, () => this.#renewHeld(before, source, reason))
     } catch (error) {
       // Another account on disk says nothing about this one's token.
       const isPermanent = error instanceof FirstPartyAuthError && error.data?.permanent === true
@@ -310,14 +311,6 @@ export class AuthManager {
     return clock.now() >= this.#proactive.notBefore && isRefreshDue(this.#snapshot.credential, clock.wall())
   }
 
-  async #firstLoaded(sources: readonly CredentialSource[]) {
-    for (const source of sources) {
-      const credential = await source.load()
-      if (credential !== null) return { credential, source }
-    }
-    return undefined
-  }
-
   async #lastStored(source: CredentialSource, { identity }: SignedIn): Promise<Credential | undefined> {
     if (source.kind !== 'stored') return undefined
     const stored = await source.load().catch((error: unknown) => this.#report(error))
@@ -334,22 +327,6 @@ export class AuthManager {
 
   #report(problem: unknown): undefined {
     if (problem instanceof Error) this.#options.onProblem?.(problem)
-  }
-}
-
-/** How long a host may take to give a new credential, milliseconds. What comes later is not used. */
-const HOST_MS = 45_000
-
-async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
-  let cancel: () => void = () => undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = refreshFailed('other', false, 'the host took too long')
-    cancel = clock.after(HOST_MS, () => reject(error))
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    cancel()
   }
 }
 

@@ -54,6 +54,17 @@ describe('clients of the backend', () => {
   })
 })
 
+it('go along with their host with the feature off, by connections of their own', async () => {
+  const world = await AuthWorld.open()
+  const given = (account: string) => ({ accessToken: world.session(account).accessToken, accountId: account })
+  await world.manager.installHost(hostTokensSource(given('acct-1'), async () => given('acct-2')))
+  const client = new BackendClient(world.context('off'), world.http)
+  await client.send(EVENTS)
+  await world.manager.refresh()
+  await client.send(EVENTS)
+  expect(world.model.requests.map(({ account }) => account)).toEqual(['acct-1', 'acct-2'])
+})
+
 describe('runtime instances', () => {
   it('are shared by managers with one credential, and dropped with the last of them', async () => {
     const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })

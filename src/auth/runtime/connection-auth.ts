@@ -209,12 +209,13 @@ export class ConnectionAuth {
     return snapshot
   }
 
-  /** In the runtime modes a connection belongs to one credential value, since its instance does. */
+  /** In the runtime modes a connection belongs to one credential value, since its instance does; else to one account. */
   #hasChanged(): boolean {
     const { opened, mode, manager } = this.#options
-    if (mode === 'off' || opened.state !== 'signed_in') return false
     const now = manager.current()
-    return now.state === 'signed_in' && now.key !== opened.key
+    if (now.state !== 'signed_in') return false
+    if (opened.state !== 'signed_in') return true
+    return mode === 'off' ? !sameIdentity(now.identity, opened.identity) : now.key !== opened.key
   }
 
   #plan(facts: DestinationFacts, { credential }: SignedIn): AuthPlan {
