@@ -3,6 +3,7 @@ import {
   CredentialKeeper,
   FileCredentialStore,
   type LoggedIn,
+  type LoggedOut,
   type LoginServer,
   type PendingLogin,
   type ServerLoginOptions,
@@ -395,6 +396,12 @@ export class Reeve implements AsyncDisposable {
    */
   async login(server: LoginServer, options: ServerLoginOptions): Promise<PendingLogin> {
     return this.logins.begin(server, this.#placeOf(server), options)
+  }
+
+  /** Forgets the logins to a server of an environment; an environment that is gone only keeps the issuers from being told. */
+  logout(server: string, environment: string): Promise<readonly LoggedOut[]> {
+    const placed = this.#environments.get(environment)
+    return this.logins.logout({ server, environment }, placed?.environment.http)
   }
 
   /** Logs in to a server without a user; throws as `login`. */

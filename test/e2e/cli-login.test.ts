@@ -145,7 +145,10 @@ describe('reeve logout and auth status', () => {
     expect(status.servers).toMatchObject([
       { server: 'guarded', auth_status: 'o_auth', login: { issuer: server.origin } },
     ])
+    const { credentials } = JSON.parse(await readFile(join(home.folder, 'credentials.json'), 'utf8'))
+    expect(server.takes(credentials[0].accessToken)).toBe(true)
     expect(await home.reeve(['logout', 'guarded'])).toMatchObject({ code: 0, stdout: 'logged out of guarded\n' })
+    expect(server.takes(credentials[0].accessToken)).toBe(false)
     expect((await home.reeve(['logout', 'guarded'])).code).toBe(1)
     expect((await home.reeve(['status', 'guarded'])).stdout).toContain('needs auth')
   })

@@ -125,6 +125,8 @@ export class AuthorizationServer implements AsyncDisposable {
         return this.#authorize(url)
       case '/token':
         return this.#token(new URLSearchParams(body), request)
+      case '/revoke':
+        return this.#revoke(new URLSearchParams(body))
       case '/mcp':
         return this.#resource(body, request)
       default:
@@ -138,6 +140,7 @@ export class AuthorizationServer implements AsyncDisposable {
       authorization_endpoint: `${this.origin}/authorize`,
       token_endpoint: `${this.origin}/token`,
       registration_endpoint: `${this.origin}/register`,
+      revocation_endpoint: `${this.origin}/revoke`,
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none'],
       authorization_response_iss_parameter_supported: true,
@@ -194,6 +197,12 @@ export class AuthorizationServer implements AsyncDisposable {
     grant.used = true
     this.counts.refreshes += 1
     return json(200, this.#issue(grant))
+  }
+
+  #revoke(form: URLSearchParams): Answer {
+    const grant = this.#refresh.get(form.get('token') ?? '')
+    if (grant !== undefined) grant.family.revoked = true
+    return json(200, {})
   }
 
   #issue({ client, scope, family }: Grant) {

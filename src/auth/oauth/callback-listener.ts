@@ -84,7 +84,9 @@ export class CallbackListener implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', `http://127.0.0.1:${this.port}`)
+    const [base, target] = [`http://127.0.0.1:${this.port}`, request.url ?? '/']
+    if (!URL.canParse(target, base)) return send(response, 404, NOT_HERE)
+    const url = new URL(target, base)
     const { ontake } = this
     const isCallback = ['code', 'error', 'error_description'].some((name) => url.searchParams.has(name))
     if (request.method !== 'GET' || ontake === undefined || url.pathname !== ontake.path)

@@ -9,6 +9,7 @@ export { CredentialKeeper, type KeeperOptions, type TokenWish } from './keeper.j
 export { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
 export {
   LOCAL_PRINCIPAL,
+  type LoggedOut,
   type LoginServer,
   loginOwner,
   type ServerLoginOptions,

@@ -1,30 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
-import { createHttpClient, type HttpClient } from '../../environments/index.js'
+import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialStoreError } from '../../errors.js'
 import type { StoredCredential } from '../store/credential.js'
 import { FileCredentialStore } from '../store/file-store.js'
 import { CredentialKeeper, type KeeperOptions } from './keeper.js'
 import { OAuthServerAuth } from './server-auth.js'
 
-let home: string
-let http: HttpClient
-let store: FileCredentialStore
-let server: AuthorizationServer
+let world: LoginWorld
+let home: LoginWorld['home']
+let http: LoginWorld['http']
+let store: LoginWorld['store']
+let server: LoginWorld['server']
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'reeve-keeper-'))
-  http = createHttpClient({ env: {} })
-  store = new FileCredentialStore(home)
-  server = await AuthorizationServer.listen()
+  world = await openLoginWorld()
+  ;({ home, http, store, server } = world)
 })
-afterEach(async () => {
-  await http.close()
-  await server[Symbol.asyncDispose]()
-  await rm(home, { recursive: true, force: true })
-})
+afterEach(() => world[Symbol.asyncDispose]())
 
 const owner = () => ({ server: 'guarded', environment: 'local', url: server.resourceUrl, principal: 'user' })
 const keeperOf = (over: Partial<KeeperOptions> = {}) => new CredentialKeeper({ store, home, ...over })

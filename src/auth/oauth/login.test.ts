@@ -1,32 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
-import { createHttpClient, type HttpClient } from '../../environments/index.js'
-import { FileCredentialStore } from '../store/file-store.js'
+import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialKeeper } from './keeper.js'
 import { beginLogin, type LoginOptions, type PendingLogin } from './login.js'
 import { OAuthServerAuth } from './server-auth.js'
 
 const REDIRECT = 'http://127.0.0.1:4999/callback'
 
-let home: string
-let http: HttpClient
-let store: FileCredentialStore
-let server: AuthorizationServer
-
+let world: LoginWorld
+let home: LoginWorld['home']
+let http: LoginWorld['http']
+let store: LoginWorld['store']
+let server: LoginWorld['server']
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'reeve-login-'))
-  http = createHttpClient({ env: {} })
-  store = new FileCredentialStore(home)
-  server = await AuthorizationServer.listen()
+  world = await openLoginWorld()
+  ;({ home, http, store, server } = world)
 })
-afterEach(async () => {
-  await http.close()
-  await server[Symbol.asyncDispose]()
-  await rm(home, { recursive: true, force: true })
-})
+afterEach(() => world[Symbol.asyncDispose]())
 
 const owner = (url = server.resourceUrl) => ({ server: 'guarded', environment: 'local', url, principal: 'user' })
 const begin = (over: Partial<LoginOptions> = {}) =>

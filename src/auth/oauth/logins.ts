@@ -10,6 +10,7 @@ import { credentialUrl } from './endpoint.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
 import { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
+import { revoke } from './revoke.js'
 import { OAuthServerAuth } from './server-auth.js'
 import { loginUnattended, type UnattendedOptions } from './unattended.js'
 
@@ -34,6 +35,12 @@ export function loginOwner({ key, config }: LoginServer, principal = LOCAL_PRINC
   if (transport.type === 'stdio' || transport.auth !== 'oauth') return undefined
   const url = credentialUrl(transport.url)
   return url === undefined ? undefined : { server: key.name, environment: environmentId, url, principal }
+}
+
+/** A login that is forgotten. `revoked`: its issuer knows. */
+export interface LoggedOut {
+  readonly issuer: string
+  readonly revoked: boolean
 }
 
 /** What one login wants otherwise than the configuration says. */
@@ -123,15 +130,25 @@ export class ServerLogins {
     return loginUnattended({ ...settings.login, http, store: this.#store, client: { ...client, id }, ...rest })
   }
 
-  /** Forgets every login to a server of an environment, whoever issued it; resolves to those that there were. */
-  logout({
-    server,
-    environment,
-  }: Pick<CredentialOwner, 'server' | 'environment'>): Promise<readonly StoredCredential[]> {
-    return this.#store.remove(
+  /**
+   * Forgets every login to a server of an environment, whoever issued it, and tells the issuers where they want to know and
+   * can be reached. Resolves to those that there were.
+   *
+   * @throws CredentialStoreError: nothing is forgotten then
+   */
+  async logout(
+    { server, environment }: Pick<CredentialOwner, 'server' | 'environment'>,
+    http: OAuthHttp | undefined,
+  ): Promise<readonly LoggedOut[]> {
+    const removed = await this.#store.remove(
       (stored) =>
         stored.server === server && stored.environment === environment && stored.principal === LOCAL_PRINCIPAL,
     )
+    const tell = async (credential: StoredCredential): Promise<LoggedOut> => ({
+      issuer: credential.issuer,
+      revoked: http !== undefined && (await revoke(credential, http)),
+    })
+    return Promise.all(removed.map(tell))
   }
 
   /** What is stored for a server. Throws CredentialStoreError. */

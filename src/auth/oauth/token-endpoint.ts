@@ -68,7 +68,8 @@ export async function requestToken(request: TokenRequest): Promise<TokenAnswer> 
   return readToken(answer.json, { url, asked, dpopKey })
 }
 
-function withClient(client: ClientIdentity, issuer: string, given: ReadonlyMap<string, string>) {
+/** A form, and the headers that go with it, by which the client shows who it is. */
+export function withClient(client: ClientIdentity, issuer: string, given: ReadonlyMap<string, string>) {
   const fields = new Map(given)
   const { id, secret = '', method } = client
   if (method === 'client_secret_basic') {

@@ -1,11 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
-import { createHttpClient, type HttpClient } from '../../environments/index.js'
-import { FileCredentialStore } from '../store/file-store.js'
+import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialKeeper } from './keeper.js'
 import { clientAssertion } from './signed-assertion.js'
 import { loginUnattended, type UnattendedOptions } from './unattended.js'
@@ -13,21 +8,16 @@ import { loginUnattended, type UnattendedOptions } from './unattended.js'
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-let home: string
-let http: HttpClient
-let store: FileCredentialStore
-let server: AuthorizationServer
+let world: LoginWorld
+let home: LoginWorld['home']
+let http: LoginWorld['http']
+let store: LoginWorld['store']
+let server: LoginWorld['server']
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'reeve-unattended-'))
-  http = createHttpClient({ env: {} })
-  store = new FileCredentialStore(home)
-  server = await AuthorizationServer.listen()
+  world = await openLoginWorld()
+  ;({ home, http, store, server } = world)
 })
-afterEach(async () => {
-  await http.close()
-  await server[Symbol.asyncDispose]()
-  await rm(home, { recursive: true, force: true })
-})
+afterEach(() => world[Symbol.asyncDispose]())
 
 const owner = () => ({ server: 'guarded', environment: 'local', url: server.resourceUrl, principal: 'user' })
 const logIn = (over: Pick<UnattendedOptions, 'client' | 'grant'> & Partial<UnattendedOptions>) =>

@@ -10,9 +10,9 @@ export async function run(cli: Cli, name: string, options: EnvironmentOption): P
   const { reeve } = runtime
   const placed = reeve.servers.find(({ key }) => key.name === name)?.config.environmentId
   const environment = options.env ?? placed ?? LOCAL_ENVIRONMENT
-  const removed = await reeve.logins.logout({ server: name, environment })
+  const removed = await reeve.logout(name, environment)
   if (cli.json) {
-    cli.out.json({ server: name, environment_id: environment, removed: removed.map(({ issuer }) => issuer) })
+    cli.out.json({ server: name, environment_id: environment, removed })
   } else if (removed.length > 0) cli.out.line(`logged out of ${oneLine(name)}`)
   else cli.err.line(`nobody is logged in to ${oneLine(name)}`)
   return removed.length > 0 ? 0 : 1
