@@ -12,8 +12,38 @@ import type { Connection } from './database.js'
 const CHUNK = 1000
 /** Part of the room that is left once some had to be made, so that it isn't made for each record. */
 const LEFT = 0.9
+/** Rows of one statement: most of what a record costs is the call of SQLite. */
+const ROWS = 50
 /** Bytes that a record takes beside its text, about. */
 const FIXED = 100
+/** What a record is kept as: the values of these members, in this order. New ones go to the end. */
+const MEMBERS = [
+  'at',
+  'durationMs',
+  'threadId',
+  'turnId',
+  'callId',
+  'operation',
+  'server',
+  'environment',
+  'executionEnvironment',
+  'tool',
+  'authority',
+  'decision',
+  'decidedBy',
+  'transport',
+  'rpc',
+  'outcome',
+  'errorCode',
+  'rpcCode',
+  'argumentBytes',
+  'resultBytes',
+  'argumentDigest',
+  'resultDigest',
+  'arguments',
+  'result',
+] as const satisfies readonly (keyof AuditRecord)[]
+const COLUMNS = 'at, server, environment, tool, outcome, record, bytes'
 
 /** Calls that were made, in the order in which they were written. */
 export class SqliteAudit implements AuditStore {
@@ -35,13 +65,11 @@ export class SqliteAudit implements AuditStore {
       if (durability === 'soon') connection.exec('PRAGMA synchronous = NORMAL')
       try {
         this.#inOne(() => {
-          const insert = connection.prepare(
-            'INSERT INTO audit (at, server, environment, tool, outcome, record, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          )
-          for (const record of records) {
-            const { at, server, environment, tool } = record
-            const text = JSON.stringify(record)
-            insert.run(at, server, environment, tool, auditOutcome(record), text, FIXED + text.length)
+          const full = records.length >= ROWS ? connection.prepare(insertOf(ROWS)) : undefined
+          for (let from = 0; from < records.length; from += ROWS) {
+            const some = records.slice(from, from + ROWS)
+            const insert = (some.length === ROWS ? full : undefined) ?? connection.prepare(insertOf(some.length))
+            insert.run(...some.flatMap(valuesOf))
           }
         })
       } finally {
@@ -95,6 +123,17 @@ export class SqliteAudit implements AuditStore {
   }
 }
 
+function insertOf(rows: number): string {
+  const row = '(?, ?, ?, ?, ?, ?, ?)'
+  return `INSERT INTO audit (${COLUMNS}) VALUES ${Array.from({ length: rows }, () => row).join(', ')}`
+}
+
+function valuesOf(record: AuditRecord): readonly (string | number | null)[] {
+  const { at, server, environment, tool } = record
+  const text = JSON.stringify(MEMBERS.map((member) => record[member]))
+  return [at, server, environment, tool, auditOutcome(record), text, FIXED + text.length]
+}
+
 function conditions(filter: AuditFilter): { readonly where: string; readonly values: (string | number)[] } {
   const { server, environment, tool, since, outcome, afterId } = filter
   const parts: string[] = []
@@ -116,7 +155,9 @@ function conditions(filter: AuditFilter): { readonly where: string; readonly val
 /** Whoever else writes there is believed as far as it can be read, since nothing is decided by it. */
 function readRow({ id, record }: { readonly id: number; readonly record: string }): readonly StoredAuditRecord[] {
   try {
-    return [{ ...(JSON.parse(record) as AuditRecord), id }]
+    const values = JSON.parse(record) as readonly unknown[]
+    const read = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index] ?? null]))
+    return [{ ...(read as object as AuditRecord), id }]
   } catch {
     return []
   }
