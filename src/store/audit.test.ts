@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditRecord } from '../authority/index.js'
+import { AUDIT_RECORD } from '../../test/fixtures/audit-record.js'
 import { SqliteAudit } from './audit.js'
 import { openDatabase } from './database.js'
 import { openStore } from './index.js'
@@ -15,45 +15,18 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-const RECORD: AuditRecord = {
-  at: 1000,
-  durationMs: 1.5,
-  threadId: 'thread',
-  turnId: null,
-  callId: 'call',
-  operation: 'tool',
-  server: 'notes',
-  environment: 'devbox',
-  executionEnvironment: 'devbox',
-  tool: 'add',
-  authority: 'sha256:0',
-  decision: 'run',
-  decidedBy: 'mode',
-  transport: 'answered',
-  rpc: 'result',
-  outcome: 'ok',
-  errorCode: null,
-  rpcCode: null,
-  argumentBytes: 2,
-  resultBytes: 2,
-  argumentDigest: 'sha256:1',
-  resultDigest: 'sha256:2',
-  arguments: null,
-  result: null,
-}
-
 describe('the records of calls', () => {
   it.each(['now', 'soon'] as const)('are there, whole and in order, after the file was closed (%s)', (durability) => {
     {
       using store = openStore(file)
-      store.audit.append([RECORD, { ...RECORD, callId: 'second', turnId: 'turn' }], durability)
-      store.audit.append([{ ...RECORD, callId: 'third' }], durability)
+      store.audit.append([AUDIT_RECORD, { ...AUDIT_RECORD, callId: 'second', turnId: 'turn' }], durability)
+      store.audit.append([{ ...AUDIT_RECORD, callId: 'third' }], durability)
     }
     using store = openStore(file)
     expect(store.audit.query({ limit: 10 })).toEqual([
-      { ...RECORD, id: 1 },
-      { ...RECORD, callId: 'second', turnId: 'turn', id: 2 },
-      { ...RECORD, callId: 'third', id: 3 },
+      { ...AUDIT_RECORD, id: 1 },
+      { ...AUDIT_RECORD, callId: 'second', turnId: 'turn', id: 2 },
+      { ...AUDIT_RECORD, callId: 'third', id: 3 },
     ])
   })
 
@@ -62,12 +35,12 @@ describe('the records of calls', () => {
     const { audit } = store
     audit.append(
       [
-        RECORD,
-        { ...RECORD, environment: null, callId: 'shared', at: 2000 },
-        { ...RECORD, server: "no'tes", outcome: 'error', callId: 'quoted' },
-        { ...RECORD, tool: 'wipe', transport: 'unsent', rpc: null, outcome: null, callId: 'refused' },
-        { ...RECORD, transport: 'failed', rpc: null, outcome: null, callId: 'lost' },
-        { ...RECORD, rpc: 'error', outcome: null, callId: 'rpc' },
+        AUDIT_RECORD,
+        { ...AUDIT_RECORD, environment: null, callId: 'shared', at: 2000 },
+        { ...AUDIT_RECORD, server: "no'tes", outcome: 'error', callId: 'quoted' },
+        { ...AUDIT_RECORD, tool: 'wipe', transport: 'unsent', rpc: null, outcome: null, callId: 'refused' },
+        { ...AUDIT_RECORD, transport: 'failed', rpc: null, outcome: null, callId: 'lost' },
+        { ...AUDIT_RECORD, rpc: 'error', outcome: null, callId: 'rpc' },
       ],
       'soon',
     )
@@ -91,7 +64,7 @@ describe('the records of calls', () => {
     const result = 'x'.repeat(1000)
     for (let batch = 0; batch < 10; batch++)
       audit.append(
-        Array.from({ length: 500 }, (_, index) => ({ ...RECORD, at: 1000 + batch * 500 + index, result })),
+        Array.from({ length: 500 }, (_, index) => ({ ...AUDIT_RECORD, at: 1000 + batch * 500 + index, result })),
         'soon',
       )
     const before = audit.size()
@@ -102,17 +75,19 @@ describe('the records of calls', () => {
     const left = audit.query({ limit: 1_000_000 })
     expect(left.length).toBeGreaterThan(1000)
     expect(left.at(-1)?.at).toBe(5999)
-    audit.append([RECORD], 'soon')
+    audit.append([AUDIT_RECORD], 'soon')
     expect(audit.query({ limit: 1 })[0]?.id).toBe(5001)
   })
 
   it('are all written or none, and it is said when they can’t be', () => {
     const { connection } = openDatabase(file)
     const audit = new SqliteAudit(connection)
-    const broken = { ...RECORD, tool: null as never }
-    expect(() => audit.append([RECORD, broken], 'soon')).toThrow(expect.objectContaining({ code: 'state_not_written' }))
+    const broken = { ...AUDIT_RECORD, tool: null as never }
+    expect(() => audit.append([AUDIT_RECORD, broken], 'soon')).toThrow(
+      expect.objectContaining({ code: 'state_not_written' }),
+    )
     expect(audit.query({ limit: 10 })).toEqual([])
-    audit.append([RECORD], 'soon')
+    audit.append([AUDIT_RECORD], 'soon')
     expect(audit.query({ limit: 10 })).toHaveLength(1)
     connection.close()
   })
@@ -122,9 +97,9 @@ describe('the records of calls', () => {
     const audit = new SqliteAudit(connection)
     const level = () => (connection.prepare('PRAGMA synchronous').get() as { synchronous: number }).synchronous
     expect(level()).toBe(2)
-    audit.append([RECORD], 'soon')
+    audit.append([AUDIT_RECORD], 'soon')
     expect(level()).toBe(2)
-    expect(() => audit.append([{ ...RECORD, tool: null as never }], 'soon')).toThrow()
+    expect(() => audit.append([{ ...AUDIT_RECORD, tool: null as never }], 'soon')).toThrow()
     expect(level()).toBe(2)
     connection.close()
   })

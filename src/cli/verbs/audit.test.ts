@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { captureRun } from '../../../test/captured-cli.js'
+import { AUDIT_RECORD } from '../../../test/fixtures/audit-record.js'
 import type { AuditRecord } from '../../authority/index.js'
 import { openStore } from '../../store/index.js'
 
@@ -30,30 +31,12 @@ async function audit(...args: string[]) {
 }
 
 const RECORD: AuditRecord = {
+  ...AUDIT_RECORD,
   at: Date.parse('2026-05-01T12:00:00Z'),
   durationMs: 12.34,
-  threadId: 'thread',
-  turnId: null,
-  callId: 'call',
-  operation: 'tool',
-  server: 'notes',
-  environment: 'devbox',
-  executionEnvironment: 'devbox',
-  tool: 'add',
-  authority: 'sha256:0',
-  decision: 'run',
   decidedBy: 'user',
-  transport: 'answered',
-  rpc: 'result',
-  outcome: 'ok',
-  errorCode: null,
-  rpcCode: null,
   argumentBytes: 12,
   resultBytes: 345,
-  argumentDigest: 'sha256:1',
-  resultDigest: 'sha256:2',
-  arguments: null,
-  result: null,
 }
 
 function record(...records: Partial<AuditRecord>[]): void {
