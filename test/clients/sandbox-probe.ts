@@ -36,6 +36,7 @@ const TRIED = {
     'tmp/t.txt',
     '/etc/passwd',
     '/dev/null',
+    '/proc/sys/vm/swappiness',
   ],
   create: [
     'new.txt',

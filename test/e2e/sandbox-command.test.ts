@@ -182,6 +182,14 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in a sandbox${NO_SANDBOX === undefine
     expect(await readFile(join(ws, 'sub', 'in', 'key'), 'utf8')).toBe('secret')
   })
 
+  it("opens none of the machine's settings for writing, whoever we are", async () => {
+    // Opened and not written to.
+    const script =
+      'for path in /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness; do ( : >> $path ) 2>/dev/null && echo $path; done; cat /proc/sys/vm/swappiness'
+    const { stdout } = await finish(start(WORKSPACE, script))
+    expect(stdout).toMatch(/^\d+\n$/)
+  })
+
   it('shows no command the key of our broker', async () => {
     const folder = join(ws, '.reeve', 'run')
     await mkdir(folder, { recursive: true })

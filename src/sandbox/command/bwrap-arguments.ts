@@ -39,7 +39,7 @@ function fileArguments({ base, rules, links, deniedFile }: Extract<Files, { kind
   const steps = mounted.map((rule) => mountOf(rule, deniedFile))
   return [
     ...(base === 'none' ? ['--tmpfs', '/'] : [base === 'write' ? '--bind' : '--ro-bind', '/', '/']),
-    ...['--dev', '/dev', '--proc', '/proc'],
+    ...['--dev', '/dev', '--proc', '/proc', ...SETTINGS.flatMap((path) => ['--ro-bind-try', path, path])],
     ...(base === 'none' ? links.flatMap((link) => linkArguments(link, covered)) : []),
     ...steps.flatMap(({ mount }) => mount),
     // Last, since folders for what is mounted inside are made on the way.
@@ -47,6 +47,12 @@ function fileArguments({ base, rules, links, deniedFile }: Extract<Files, { kind
     ...(base === 'none' ? ['--remount-ro', '/'] : []),
   ]
 }
+
+/**
+ * Of the whole machine, in any `/proc`. Who is root outside owns these files inside as well, and needs no capability to write
+ * to them: a pattern for core dumps would be run by the kernel, outside.
+ */
+const SETTINGS = ['sys', 'sysrq-trigger', 'acpi', 'fs', 'mtrr', 'scsi'].map((name) => `/proc/${name}`)
 
 /** In a root that is empty, a path through links needs the links as well. */
 function linkArguments({ path, target }: Plan['links'][number], covered: readonly string[]): readonly string[] {
