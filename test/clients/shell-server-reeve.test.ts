@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, symlink, unlink, writeFile } from 'node:fs/promises'
+import { symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveExecutorWebSocket } from '../../src/executor/index.js'
@@ -7,10 +7,10 @@ import { presetProfile } from '../../src/permissions/index.js'
 import type { JsonObject } from '../../src/protocol/index.js'
 import { Reeve, type ThreadOptions } from '../../src/reeve.js'
 import { buildCli, printed } from '../e2e/built-cli.js'
-import { type ClientHome, clientHome } from './client-home.js'
+import type { ClientHome } from './client-home.js'
 import { PEER, ROOT } from './peers.js'
 import { startProgram } from './program.js'
-import { installShellServer, Outcome } from './shell-server.js'
+import { Outcome, openShellServerWorld, writing } from './shell-server.js'
 
 const NODE = process.execPath
 const CODEX = PEER.codex().command
@@ -24,11 +24,7 @@ let server: string
 let workspace: string
 let outside: string
 beforeEach(async () => {
-  home = await clientHome('shell-server-reeve')
-  server = await installShellServer(join(home.folder, 'shell-server'))
-  workspace = join(home.folder, 'workspace')
-  outside = join(home.folder, 'outside')
-  for (const folder of [workspace, outside]) await mkdir(folder)
+  ;({ home, server, workspace, outside } = await openShellServerWorld('shell-server-reeve'))
 })
 afterEach(() => home[Symbol.asyncDispose]())
 
@@ -65,8 +61,6 @@ async function reeveWith({ launcher, commandLine, entry = onStdio(), environment
   }
   return { reeve, thread, call, [Symbol.asyncDispose]: () => reeve.close() }
 }
-
-const writing = (path: string) => ({ command: ['/bin/sh', '-c', 'echo written > "$1" && cat "$1"', 'sh', path] })
 
 describe.each<[string, () => Pick<World, 'launcher' | 'commandLine'>]>([
   ['codex', () => ({ launcher: CODEX })],

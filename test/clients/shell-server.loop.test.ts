@@ -1,29 +1,20 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { startResponsesModel } from '../standins/openai-responses.js'
-import { type ClientHome, clientHome } from './client-home.js'
 import { codexModel } from './codex-home.js'
 import { PEER } from './peers.js'
 import { run, succeed } from './program.js'
-import { installShellServer } from './shell-server.js'
-
-let home: ClientHome
-beforeEach(async () => {
-  home = await clientHome('shell-server-loop')
-})
-afterEach(() => home[Symbol.asyncDispose]())
+import { openShellServerWorld, writing } from './shell-server.js'
 
 const quote = (text: string) => JSON.stringify(text)
-const writing = (path: string) => ({ command: ['/bin/sh', '-c', 'echo written > "$1" && cat "$1"', 'sh', path] })
 
 it('lets a model of Codex write in the workspace, and nowhere else', async ({ skip }) => {
+  await using world = await openShellServerWorld('shell-server-loop')
+  const { home, server, workspace, outside } = world
   const { command, args } = PEER.codex()
   const env = { ...home.env, CODEX_HOME: home.folder }
-  const [workspace, outside] = [join(home.folder, 'workspace'), join(home.folder, 'outside')]
-  for (const folder of [workspace, outside]) await mkdir(folder)
-  const server = await installShellServer(join(home.folder, 'shell-server'))
   const [inside, beyond] = [join(workspace, 'inside.txt'), join(outside, 'beyond.txt')]
   await using model = await startResponsesModel([
     { tool: 'run', arguments: writing(inside) },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { execServer } from './exec-server.js'
 import { type JsonLines, speakJsonLines } from './json-lines.js'
 import { PEER } from './peers.js'
 import { startProgram } from './program.js'
-import { installShellServer, Outcome } from './shell-server.js'
+import { Outcome, openShellServerWorld, writing } from './shell-server.js'
 
 const NODE = process.execPath
 const CODEX = PEER.codex().command
@@ -34,11 +34,7 @@ let server: string
 let workspace: string
 let outside: string
 beforeEach(async () => {
-  home = await clientHome('shell-server')
-  server = await installShellServer(join(home.folder, 'shell-server'))
-  workspace = join(home.folder, 'workspace')
-  outside = join(home.folder, 'outside')
-  for (const folder of [workspace, outside]) await mkdir(folder)
+  ;({ home, server, workspace, outside } = await openShellServerWorld('shell-server'))
 })
 afterEach(() => home[Symbol.asyncDispose]())
 
@@ -68,8 +64,6 @@ ${entry}
 
 const onStdio = () =>
   `command = ${quote(NODE)}\nargs = [${quote(server)}]\nenv = { CODEX_HOME = ${quote(home.folder)} }`
-
-const writing = (path: string) => ({ command: ['/bin/sh', '-c', 'echo written > "$1" && cat "$1"', 'sh', path] })
 
 describe('the real Codex calls it over stdio', () => {
   beforeEach(({ skip }) => {

@@ -1,7 +1,8 @@
-import { cp, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { z } from 'zod'
+import { type ClientHome, clientHome } from './client-home.js'
 import { ROOT } from './peers.js'
 
 /** The example in a folder of its own, with nothing of Reeve but the kit among its packages. Gives its script. */
@@ -19,6 +20,26 @@ export async function installShellServer(folder: string): Promise<string> {
   await writeFile(join(reeve, 'package.json'), JSON.stringify(manifest))
   return join(folder, 'server.mjs')
 }
+
+/** The example in a home, beside a folder that it may write in and one that it may not. */
+export interface ShellServerWorld extends AsyncDisposable {
+  readonly home: ClientHome
+  /** Its script. */
+  readonly server: string
+  readonly workspace: string
+  readonly outside: string
+}
+
+export async function openShellServerWorld(name: string): Promise<ShellServerWorld> {
+  const home = await clientHome(name)
+  const server = await installShellServer(join(home.folder, 'shell-server'))
+  const [workspace, outside] = [join(home.folder, 'workspace'), join(home.folder, 'outside')]
+  for (const folder of [workspace, outside]) await mkdir(folder)
+  return { home, server, workspace, outside, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() }
+}
+
+/** The arguments of a command that writes a file and reads it. */
+export const writing = (path: string) => ({ command: ['/bin/sh', '-c', 'echo written > "$1" && cat "$1"', 'sh', path] })
 
 /** What its tools give: the command's end, or why there was none. */
 export const Outcome = z.looseObject({
