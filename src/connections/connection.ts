@@ -3,61 +3,28 @@ import type { Environment } from '../environments/index.js'
 import { NotConnectedError, RpcError, SessionExpiredError } from '../errors.js'
 import { type JsonObject, MODERN_RPC } from '../protocol/index.js'
 import { orAborted } from './abort.js'
-import { ActiveTime } from './active-time.js'
 import { Attribution } from './attribution.js'
-import { Closings } from './closings.js'
-import { EraKnowledge } from './eras/knowledge.js'
-import type { EraMemory } from './eras/memory.js'
+import { type ConnectionOptions, recipeOf } from './connection-options.js'
 import type { ConnectionIdentity } from './identity.js'
-import type { Inventory } from './inventory.js'
-import { type InventoryPart, type ListingContext, listingFailed } from './inventory-listing.js'
 import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
-import type { TransportOpener } from './opener.js'
+import { OfferUpkeep } from './offer-upkeep.js'
 import { type OperationHost, type OperationOptions, runOperation } from './operation.js'
 import { Reach } from './reach.js'
-import { type Debounce, Relister } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
-import { ServerOffer } from './server-offer.js'
+import type { ServerOffer } from './server-offer.js'
 import type { ServerMessage } from './session.js'
-import { SessionMemory } from './session-memory.js'
 import { LISTING, LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
-import type { StoredAuthState } from './startup-failure.js'
 import type { ConnectionState } from './state.js'
-import type { Timers } from './timers.js'
-import type { ClientProfile, RequestOptions } from './types.js'
+import type { RequestOptions } from './types.js'
 import { Warnings } from './warnings.js'
-
-export interface ConnectionOptions {
-  readonly server: EffectiveServer
-  readonly identity: ConnectionIdentity
-  readonly profile: ClientProfile
-  readonly open: TransportOpener
-  /** Where the server runs, where that is known: its state decides when a lost server is started again. */
-  readonly environment?: Environment
-  readonly timers: Timers
-  /** Keeps what the server offers beyond this process. */
-  readonly keep?: (inventory: Inventory) => void
-  /** Which era each server was found to speak. */
-  readonly eras?: EraMemory
-  readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
-  readonly debounce?: Debounce
-  /** From 0 up to 1; for the jitter of restarts. */
-  readonly random?: () => number
-}
 
 /** A caller's options, and how it is sent. */
 type SentOptions = OperationOptions & Pick<RequestOptions, 'origin'>
 
 /** Milliseconds that a request which was given up may keep the line waiting for a server that does not answer. */
 const QUIET_PATIENCE = 10_000
-
-const LIST_CHANGED: ReadonlyMap<string, InventoryPart> = new Map([
-  ['notifications/tools/list_changed', 'tools'],
-  ['notifications/resources/list_changed', 'resources'],
-  ['notifications/prompts/list_changed', 'prompts'],
-])
 
 /**
  * One server, kept up: started, listed, restarted after a crash, renewed after its session expired. Shared by all who
@@ -72,17 +39,14 @@ export class Connection {
   readonly routes: Routes
   readonly #recipe: Recipe
   readonly #lifecycle: Lifecycle
-  readonly #relister: Relister
+  readonly #upkeep: OfferUpkeep
   readonly #warnings: Warnings
   readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
-  /** What a start changed, until it is ready. */
-  readonly #untold = new Set<InventoryPart>()
-  #marking: Promise<boolean> | undefined
 
   constructor(options: ConnectionOptions) {
-    const { server, timers, random, keep } = options
+    const { server, timers, random } = options
     this.server = server
     this.identity = options.identity
     this.environment = options.environment
@@ -94,12 +58,9 @@ export class Connection {
     this.routes = new Routes(server.key, this.#attribution, timers, () => this.#quiet())
     this.#warnings = new Warnings(server.key, (warning) => this.routes.publish({ type: 'warning', warning }))
     this.#recipe = this.#recipeOf(options)
-    this.offer = new ServerOffer(server.key, timers, {
-      onPublished: (inventory) => this.#kept(keep, inventory),
-      onChanged: (what) => this.routes.publish({ type: 'inventory', what }),
-    })
-    this.#relister = new Relister(timers, (part) => this.#relist(part), options.debounce)
     this.#lifecycle = this.#lifecycleWith(random)
+    this.#upkeep = this.#upkeepOf(options)
+    this.offer = this.#upkeep.offer
     this.#host = this.#operationHost()
     const renew: OperationHost['renew'] = (expired) => this.#lifecycle.keeper.renew(expired)
     this.#callHost = { ...this.#host, rebuilds: false, renew }
@@ -191,18 +152,13 @@ export class Connection {
   async remarked(error: unknown): Promise<boolean> {
     if (!(error instanceof RpcError) || error.rpcCode !== MODERN_RPC.headerMismatch) return false
     if (this.#lifecycle.keeper.current?.era !== 'modern') return false
-    this.#marking ??= this.#relist('tools').finally(() => {
-      this.#marking = undefined
-    })
-    await this.#marking
+    await this.#upkeep.remark()
     return true
   }
 
   /** Lists anew, in the background, what is out of date by the server's own word and would not be told of. */
   refreshExpired(): void {
-    const session = this.#lifecycle.keeper.current
-    if (session === undefined) return
-    for (const part of this.offer.takeExpired()) if (!session.announces(part)) this.#relister.changed(part)
+    this.#upkeep.renewExpired()
   }
 
   /** Ends a startup under way, and the wait for a restart. A connection that is up stays up. */
@@ -218,26 +174,9 @@ export class Connection {
 
   /** Ends everything now; resolves when it is gone. */
   async close(): Promise<void> {
-    this.#relister.stop()
+    this.#upkeep.stop()
     this.#lifecycle.close()
     await this.#recipe.closings.all()
-  }
-
-  async #publish(started: StartedSession): Promise<() => void> {
-    for (const part of await this.offer.publish(started.inventory)) this.#untold.add(part)
-    return () => {
-      for (const warning of started.warnings) this.#warnings.add(warning)
-      void this.#takeLate(started)
-    }
-  }
-
-  async #takeLate({ session, late }: StartedSession): Promise<void> {
-    if (late === undefined) return
-    const { resources, prompts, warnings } = await late
-    if (this.#lifecycle.keeper.current !== session) return
-    for (const warning of warnings) this.#warnings.add(warning)
-    await this.offer.merge('resources', resources)
-    await this.offer.merge('prompts', prompts)
   }
 
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
@@ -253,36 +192,9 @@ export class Connection {
     }
   }
 
-  async #relist(part: InventoryPart): Promise<boolean> {
-    // Said during a startup, it may concern a page that was listed before.
-    const outcome = await this.settled()
-    if (outcome.state !== 'ready') return false
-    const signal = this.#lifecycle.lifetime
-    const context: ListingContext = {
-      key: this.server.key,
-      handshake: outcome.handshake,
-      overHttp: this.server.config.transport.type !== 'stdio',
-      send: (method, params) => runOperation(this.#host, method, params, { signal, ...LISTING }, undefined),
-      warn: (warning) => this.#warnings.add(warning),
-      evenUndeclared: true,
-    }
-    return this.offer.refresh(part, context, (error) => {
-      if (!signal.aborted) this.#warnings.add(listingFailed(this.server.key, `${part}/list`, error))
-    })
-  }
-
-  #kept(keep: ConnectionOptions['keep'], inventory: Inventory): void {
-    try {
-      keep?.(inventory)
-    } catch (error) {
-      this.#warnings.add(error)
-    }
-  }
-
   #notified(message: ServerMessage): void {
-    const part = LIST_CHANGED.get(message.method)
-    if (part !== undefined) this.#relister.changed(part)
-    else if (message.method !== 'notifications/progress') this.routes.notify(message)
+    if (this.#upkeep.heard(message.method)) return
+    if (message.method !== 'notifications/progress') this.routes.notify(message)
     else this.#warnings.add(new Error('progress of a call that is not out'))
   }
 
@@ -318,56 +230,51 @@ export class Connection {
   }
 
   #changed(state: ConnectionState): void {
-    const changed = state.state === 'ready' ? [...this.#untold] : []
-    if (state.state === 'ready') {
-      this.#attribution.agreed(state.handshake.era)
-      this.#untold.clear()
-    }
+    const changed = state.state === 'ready' ? this.#upkeep.takeUntold() : []
+    if (state.state === 'ready') this.#attribution.agreed(state.handshake.era)
     this.routes.publish({ type: 'state', state, changed })
     this.#adjust()
   }
 
-  #recipeOf({ server, identity, profile, open, environment, timers, authState, eras }: ConnectionOptions): Recipe {
-    const warn = (warning: unknown) => this.#warnings.add(warning)
-    return {
-      server,
-      profile,
-      open,
-      environment,
-      timers,
-      active: new ActiveTime(),
-      closings: new Closings(warn),
-      eras: new EraKnowledge({
-        key: server.key,
-        pinned: server.config.protocol,
-        identity: identity.launch,
-        memory: eras,
-        now: () => timers.now(),
-        warn,
-      }),
-      memory: new SessionMemory(),
+  #recipeOf(options: ConnectionOptions): Recipe {
+    return recipeOf(options, {
       tool: (name) => this.offer.catalog.tool(name),
+      warn: (warning) => this.#warnings.add(warning),
       handlers: {
         onRequest: (message, signal) => this.routes.answer(message, signal),
         onNotification: (message) => this.#notified(message),
-        onMissed: (parts) => {
-          for (const part of parts) this.#relister.changed(part)
-        },
+        onMissed: (parts) => this.#upkeep.renew(parts),
         onClosed: (session, closed) => this.#lifecycle.ended(session, closed),
-        onWarning: warn,
+        onWarning: (warning) => this.#warnings.add(warning),
       },
-      ...(authState && { authState }),
-    }
+    })
+  }
+
+  #upkeepOf({ server: { key, config }, timers, debounce, keep }: ConnectionOptions): OfferUpkeep {
+    const { lifetime } = this.#lifecycle
+    return new OfferUpkeep({
+      key,
+      overHttp: config.transport.type !== 'stdio',
+      timers,
+      debounce,
+      keep,
+      lifetime,
+      session: () => this.#lifecycle.keeper.current,
+      settled: () => this.settled(),
+      send: (method, params) => runOperation(this.#host, method, params, { signal: lifetime, ...LISTING }, undefined),
+      warn: (warning) => this.#warnings.add(warning),
+      onChanged: (what) => this.routes.publish({ type: 'inventory', what }),
+    })
   }
 
   #lifecycleWith(random: (() => number) | undefined): Lifecycle {
     const hooks = {
       onState: (state: ConnectionState) => this.#changed(state),
-      publish: (started: StartedSession) => this.#publish(started),
+      publish: (started: StartedSession) => this.#upkeep.publish(started),
       onRenewed: () => {
         if (this.state.state === 'ready') this.#attribution.agreed(this.state.handshake.era)
         // A server that forgot its sessions is often another version of itself.
-        for (const part of ['tools', 'resources', 'prompts'] as const) this.#relister.changed(part)
+        this.#upkeep.renew(['tools', 'resources', 'prompts'])
       },
     }
     return new Lifecycle(this.#recipe, hooks, random)
