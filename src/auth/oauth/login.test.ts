@@ -114,6 +114,13 @@ describe('a login', () => {
     expect(moved.counts.registrations).toBe(1)
   })
 
+  it('registers anew where a login has ended: the server may have forgotten the client', async () => {
+    const first = await begin()
+    const { credential } = await first.complete(await approve(first))
+    await store.save({ ...credential, needsLogin: true })
+    expect(paramsOf(await begin()).get('client_id')).not.toBe(credential.client.id)
+  })
+
   it('names a metadata document where the server takes such, and what is configured before that', async () => {
     server.options = { metadata: { client_id_metadata_document_supported: true } }
     const documentUrl = 'https://reeve.example/client.json'

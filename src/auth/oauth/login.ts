@@ -70,7 +70,8 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   const before = earlier?.issuer === server.issuer ? earlier : undefined
   const choice = scopesFor(options, challenge, discovery, before)
   const scope = choice.scopes.length === 0 ? undefined : choice.scopes.join(' ')
-  const known = before?.client
+  // It may be the registration that the server has forgotten.
+  const known = before?.needsLogin === true ? undefined : before?.client
   const identity = await identifyClient({ http, server, settings: client, redirectUri, scope, known, signal })
   const isBound = server.bindsTokens && (challenge.dpop === true || discovery.resource?.wantsDpop === true)
   const dpopKey = isBound ? newDpopKey() : undefined
