@@ -96,8 +96,8 @@ export class PreparedCall {
     if (lease.connection.state.state !== 'ready') await lease.ready(signal)
     let held = await this.#hold(lease.connection, matches, signal)
     try {
-      const prepared = await prepare?.(lease.client ?? (await lease.ready(signal)))
-      const params = this.#params(prepared ?? payload)
+      const prepared = prepare === undefined ? payload : await prepare(lease.client ?? (await lease.ready(signal)))
+      const params = this.#params(prepared)
       const send = async ({ seat: { connection, route }, ...place }: WorkPlace) => {
         if (!held.isOf(connection)) held = await this.#hold(connection, matches, place.signal)
         return connection.call(route, params, { ...options, ...place })
