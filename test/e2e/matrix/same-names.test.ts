@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/protocol/index.js'
 import { callTool, textOf } from './cell.js'
 import type { Era, EraClient } from './clients/client.js'
-import { COMBINATIONS, titleOf } from './combinations.js'
+import { COMBINATIONS, type Combination, titleOf } from './combinations.js'
 import { CLIENT_CAPABILITIES } from './features/unknown.js'
 import { Gateways } from './gateways.js'
 import { Names } from './names.js'
@@ -103,20 +103,15 @@ describe.each<[Era, TransportKind]>([
 
 describe.each(COMBINATIONS.map((combination) => [titleOf(combination), combination] as const))(
   'two clients with the same request ids: %s',
-  (_title, { client: era, server, downstream, upstream }) => {
+  (_title, combination) => {
     const names = new Names('full')
-    let gateways: Gateways
-    let clients: EraClient[]
+    let pair: Pair
+    let clients: readonly EraClient[]
     beforeAll(async () => {
-      gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
-      const spec = { era, transport: downstream, front: 'merged', capabilities: CLIENT_CAPABILITIES } as const
-      clients = [await gateways.connect(spec), await gateways.connect(spec)]
-      for (const client of clients) await untilListed(client, [names.of('test_simple_text')])
+      pair = await openPair(combination, names, CLIENT_CAPABILITIES)
+      clients = pair.clients
     })
-    afterAll(async () => {
-      for (const client of clients ?? []) await client[Symbol.asyncDispose]()
-      await gateways?.[Symbol.asyncDispose]()
-    })
+    afterAll(() => pair?.[Symbol.asyncDispose]())
 
     it('asks each its own question, while both are open, and gives each its own answer', async () => {
       for (const round of [1, 2, 3, 4]) {
@@ -196,24 +191,19 @@ const ON_ONE_PIPE = COMBINATIONS.filter(({ upstream }) => upstream === 'stdio')
 
 describe.each(ON_ONE_PIPE.map((combination) => [titleOf(combination), combination] as const))(
   'two clients without capabilities: %s',
-  (_title, { client: era, server, downstream, upstream }) => {
+  (_title, combination) => {
     const names = new Names('full')
-    let gateways: Gateways
-    let clients: EraClient[]
+    let pair: Pair
+    let clients: readonly EraClient[]
     beforeAll(async () => {
-      gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
-      const spec = { era, transport: downstream, front: 'merged', capabilities: {} } as const
-      clients = [await gateways.connect(spec), await gateways.connect(spec)]
+      pair = await openPair(combination, names, {})
+      clients = pair.clients
       for (const client of clients) {
-        await untilListed(client, [names.of('test_simple_text')])
         await callTool({ client, names }, 'test_simple_text')
         await client.setLogLevel('info')
       }
     })
-    afterAll(async () => {
-      for (const client of clients ?? []) await client[Symbol.asyncDispose]()
-      await gateways?.[Symbol.asyncDispose]()
-    })
+    afterAll(() => pair?.[Symbol.asyncDispose]())
 
     it('hear each its own log, of calls that are made together', async () => {
       const before = clients.map(({ heard }) => heard.count)
@@ -225,6 +215,33 @@ describe.each(ON_ONE_PIPE.map((combination) => [titleOf(combination), combinatio
     })
   },
 )
+
+/** Two clients like each other before one gateway. */
+interface Pair extends AsyncDisposable {
+  readonly clients: readonly EraClient[]
+}
+
+async function openPair(
+  { client: era, server, downstream, upstream }: Combination,
+  names: Names,
+  capabilities: JsonObject,
+): Promise<Pair> {
+  const gateways = await Gateways.open({ full: await startUpstream(server, upstream) })
+  const clients: EraClient[] = []
+  const close = async () => {
+    for (const client of clients) await client[Symbol.asyncDispose]()
+    await gateways[Symbol.asyncDispose]()
+  }
+  try {
+    for (const _ of ['first', 'second'])
+      clients.push(await gateways.connect({ era, transport: downstream, front: 'merged', capabilities }))
+    for (const client of clients) await untilListed(client, [names.of('test_simple_text')])
+    return { clients, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
 
 /** Lets nobody go on before all have arrived. */
 class Gathering {
