@@ -74,14 +74,24 @@ export class CallHooks {
    * @param make makes the call with the arguments that count
    * @throws HookRefusedError and whatever the call throws
    */
-  async tool(
+  tool(
+    call: CallToHook,
+    options: CallOptions,
+    record: CallRecord,
+    make: (hooked: HookedCall) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    return this.#hooks.hasAny
+      ? this.#hooked(this.#hooks, call, options, record, make)
+      : make({ arguments: call.arguments, permission: undefined })
+  }
+
+  async #hooked(
+    hooks: Hooks,
     call: CallToHook,
     { signal, onContext }: CallOptions,
     record: CallRecord,
     make: (hooked: HookedCall) => Promise<JsonObject>,
   ): Promise<JsonObject> {
-    const hooks = this.#hooks
-    if (!hooks.hasAny) return make({ arguments: call.arguments, permission: undefined })
     const asked = this.#hookCall(call, hookName(call.name), { is: 'arguments' })
     const before = await hooks.pre(asked, signal)
     for (const text of before.context) onContext?.(text)
