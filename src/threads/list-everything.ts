@@ -1,6 +1,6 @@
 import type { CapturedServer } from '../connections/index.js'
 import { OperationTimeoutError } from '../errors.js'
-import { allPages, hasCapability, type ListingHost, type ListKind } from './listing.js'
+import { allPages, hasCapability, type ListingHost, type ListKind } from './server-pages.js'
 import type { AllPages, CallOptions, ListAllOptions, ListPage } from './types.js'
 
 /** Ready servers are asked, in parallel; of those that are still coming up, what the cache knows is given. */

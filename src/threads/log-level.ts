@@ -1,7 +1,7 @@
 import type { ConnectionManager, ReadyClient } from '../connections/index.js'
 import type { ServerKey } from '../identity/index.js'
-import { hasCapability } from './listing.js'
 import { OPERATION_TIMEOUT } from './operations.js'
+import { hasCapability } from './server-pages.js'
 
 /** The log level that a thread wants of its servers: told to those that are up, and to each that comes up later. */
 export class LogLevel {

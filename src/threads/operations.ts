@@ -1,8 +1,9 @@
 import type { ReadyClient } from '../connections/index.js'
 import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
-import { type ListingHost, listing, PROMPTS, RESOURCES, TEMPLATES } from './listing.js'
+import { listing } from './listing.js'
 import { callersMeta } from './meta.js'
+import { type ListingHost, PROMPTS, RESOURCES, TEMPLATES } from './server-pages.js'
 import type { CallOptions, Prompts, Resources, ServerSelector } from './types.js'
 
 /** Milliseconds for a read, a prompt, a completion (reference: README, constants). */

@@ -7,7 +7,7 @@ import {
 import { NotConnectedError, ProtocolViolationError, ReeveError } from '../../errors.js'
 import { compareKeys, type ServerKey, ServerKeyMap } from '../../identity/index.js'
 import type { JsonObject, JsonValue } from '../../protocol/index.js'
-import { allPages, hasCapability, type ListKind, pageOf } from '../listing.js'
+import { allPages, hasCapability, type ListKind, pageOf } from '../server-pages.js'
 import type { CallOptions, ListPage } from '../types.js'
 import { type Asked, failed, unavailable } from './failures.js'
 import type { LeftOut } from './left-out.js'
