@@ -17,9 +17,17 @@ export interface OpenedRuntime extends AsyncDisposable {
 
 /** Opens the runtime as the command line says, and tells what is wrong with configuration and state. */
 export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> = {}): Promise<OpenedRuntime> {
+  const reeve = await openReeve(cli, options)
+  tellProblems(cli, reeve.problems)
+  for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
+  return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }
+}
+
+/** The runtime as the command line says; what is wrong is the caller's to tell. */
+export async function openReeve(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> = {}): Promise<Reeve> {
   const { Reeve } = await import('../reeve.js')
   const { home, configFiles, cwd, env, entry } = cli
-  const reeve = await Reeve.open({
+  return Reeve.open({
     home,
     configFiles,
     cwd,
@@ -28,9 +36,6 @@ export async function openRuntime(cli: Cli, options: Pick<ReeveOptions, 'idleMs'
     ...(entry !== undefined && { commandLine: entry }),
     ...options,
   })
-  tellProblems(cli, reeve.problems)
-  for (const warning of reeve.warnings) cli.err.warn(oneLine(warning.message))
-  return { reeve, incomplete: isIncomplete(reeve.problems), [Symbol.asyncDispose]: () => reeve.close() }
 }
 
 /** Whether something of what a verb about all servers should show could not be found out; its problems are in the log. */

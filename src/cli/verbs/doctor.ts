@@ -1,5 +1,4 @@
 import { type LoadedConfig, loadConfig } from '../../config/index.js'
-import { GATEWAY_FEATURES } from '../../gateway/index.js'
 import { keyText, serverKey } from '../../identity/index.js'
 import type { LauncherFindings } from '../../reeve.js'
 import type { Cli } from '../cli.js'
@@ -15,6 +14,7 @@ import { showReport } from '../doctor/show-report.js'
 import { StartupWatch } from '../doctor/startup-watch.js'
 import { mayHaveServers } from '../environment-servers.js'
 import { type EnvironmentOption, optionalSelector, selectKey, selectorOf } from '../selection.js'
+import { openReeve } from '../session.js'
 
 export interface DoctorOptions extends EnvironmentOption {
   /** False with `--no-start`: only what can be seen without starting a server. */
@@ -67,19 +67,10 @@ async function byStarting(
   options: EnvironmentOption,
 ): Promise<Examined> {
   const orphans = await orphanFindings(cli.home)
-  const { Reeve } = await import('../../reeve.js')
-  const { home, configFiles, cwd, env, entry } = cli
   const selector = optionalSelector(name, options)
   const watch = new StartupWatch()
   cli.err.progress('starting the servers')
-  await using reeve = await Reeve.open({
-    home,
-    configFiles,
-    cwd,
-    env,
-    featureDefaults: GATEWAY_FEATURES,
-    ...(entry !== undefined && { commandLine: entry }),
-  })
+  await using reeve = await openReeve(cli)
   await using thread = await reeve.startThread({
     ...(selector !== undefined && { only: [selector] }),
     onEvent: watch.onEvent,
