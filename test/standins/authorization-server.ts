@@ -47,6 +47,7 @@ export class AuthorizationServer implements AsyncDisposable {
   options: StandInOptions
   readonly #server: Server
   readonly #codes = new Map<string, { readonly params: URLSearchParams; readonly client: string }>()
+  readonly #clients = new Map<string, string>()
   readonly #refresh = new Map<string, Grant & { used: boolean }>()
   readonly #access = new Map<string, Grant & { readonly endsAt: number }>()
 
@@ -83,6 +84,11 @@ export class AuthorizationServer implements AsyncDisposable {
   takes(token: string): boolean {
     const grant = this.#access.get(token)
     return grant !== undefined && !grant.family.revoked && Date.now() < grant.endsAt
+  }
+
+  /** The client that a token was issued to, whether it lives or not. */
+  clientOf(token: string): string | undefined {
+    return this.#clients.get(token)
   }
 
   /** Ends an access token as time would. */
@@ -210,6 +216,7 @@ export class AuthorizationServer implements AsyncDisposable {
     const access = randomBytes(16).toString('hex')
     const refresh = randomBytes(16).toString('hex')
     this.#access.set(access, { client, scope, family, endsAt: Date.now() + (lifetime ?? 3600) * 1000 })
+    this.#clients.set(access, client)
     this.#refresh.set(refresh, { client, scope, family, used: false })
     return {
       access_token: access,

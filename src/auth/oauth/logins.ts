@@ -77,6 +77,7 @@ function ownerOf(server: LoginServer): CredentialOwner {
 export class ServerLogins {
   readonly #keeper: CredentialKeeper
   readonly #store: CredentialStore
+  readonly #listeners = new Set<() => void>()
   #known: { readonly credentials: readonly StoredCredential[]; readonly version: string } | undefined
 
   constructor(keeper: CredentialKeeper) {
@@ -179,9 +180,17 @@ export class ServerLogins {
   }
 
   onchange(listener: () => void): () => void {
-    const look = (): void => listener()
-    watchFile(this.#store.place, { interval: LOOK, persistent: false }, look)
-    return () => unwatchFile(this.#store.place, look)
+    // Every thread listens; the file is looked at once for all.
+    const own = (): void => listener()
+    if (this.#listeners.size === 0) watchFile(this.#store.place, { interval: LOOK, persistent: false }, this.#look)
+    this.#listeners.add(own)
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) unwatchFile(this.#store.place, this.#look)
+    }
+  }
+
+  readonly #look = (): void => {
+    for (const listener of [...this.#listeners]) listener()
   }
 
   /** A text where the store can't be read: the reason. */
