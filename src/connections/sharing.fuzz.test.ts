@@ -46,7 +46,14 @@ async function live(seed: number) {
   const ever: Holder[] = []
   const calls: Promise<unknown>[] = []
   const comes = async () => {
-    const holder = await harness.holder(`h${ever.length}`)
+    let isThere = false
+    const coming = harness.holder(`h${ever.length}`).finally(() => {
+      isThere = true
+    })
+    await settle()
+    // What crashed before anybody listened to it ends with its time alone.
+    while (!isThere) await harness.timers.advance(1_000)
+    const holder = await coming
     open.push(holder)
     ever.push(holder)
   }
