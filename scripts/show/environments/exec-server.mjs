@@ -69,7 +69,7 @@ function killGroup({ pid }) {
 }
 
 /** In the platform package: a folder whose only entry is named after the target. */
-async function codexProgram() {
+export async function codexProgram() {
   const platform = `codex-${process.platform}-${process.arch}`
   const vendor = join(root, '.cache', 'peers', 'codex', 'node_modules', '@openai', platform, 'vendor')
   const [target] = await readdir(vendor)

@@ -20,7 +20,8 @@ export async function outcomes(title, file) {
 function grouped(results) {
   const rows = new Map()
   for (const result of results) {
-    const what = `${result.group.replace(/(:|, before) .*$/, '')}: ${result.title.replace(/: (old|new) client .*$/, '')}`
+    const group = result.group.replace(/(:|, before) .*$/, '')
+    const what = `${group === '' ? '' : `${group}: `}${result.title.replace(/: (old|new) client .*$/, '')}`
     rows.set(what, [...(rows.get(what) ?? []), result])
   }
   return [...rows]
