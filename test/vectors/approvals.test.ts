@@ -16,6 +16,7 @@ import { serverKey } from '../../src/identity/index.js'
 import type { JsonObject } from '../../src/protocol/index.js'
 import { approvalCall, KeptApprovals } from '../fixtures/authority/approval-call.js'
 import { stdioConfig } from '../fixtures/server-config.js'
+import { Policy } from './approval-policy.js'
 import { oursOf, type VectorCase, vectorCases } from './cases.js'
 import { expectInOrder } from './in-order.js'
 
@@ -24,14 +25,6 @@ const CASES = vectorCases(FILE)
 
 const Mode = z.enum(['auto', 'prompt', 'writes', 'approve'])
 const Hints = z.record(z.string(), z.json()).nullable()
-const Granular = z.object({
-  sandbox_approval: z.boolean(),
-  rules: z.boolean(),
-  skill_approval: z.boolean(),
-  request_permissions: z.boolean(),
-  mcp_elicitations: z.boolean(),
-})
-const Policy = z.union([z.enum(['untrusted', 'on-request', 'never']), z.object({ granular: Granular })])
 const Profile = z.enum(['read-only', 'workspace-write', 'danger-full-access'])
 
 /** Kinds of cases, each with what it comes to. `compatibility`: as the reference does where it does less. */

@@ -14,18 +14,12 @@ import { RpcError } from '../../src/errors.js'
 import { type ServerKey, serverKey } from '../../src/identity/index.js'
 import { type ApprovalPolicy, type PermissionProfile, presetProfile } from '../../src/permissions/index.js'
 import type { JsonObject } from '../../src/protocol/index.js'
+import { Policy } from './approval-policy.js'
 import { oursOf, type VectorCase, vectorCases } from './cases.js'
 import { expectNamedInOrder } from './in-order.js'
 
 const FILE = 'elicitations.json'
 
-const Granular = z.object({
-  sandbox_approval: z.boolean(),
-  rules: z.boolean(),
-  skill_approval: z.boolean(),
-  request_permissions: z.boolean(),
-  mcp_elicitations: z.boolean(),
-})
 const Params = z.record(z.string(), z.json())
 const Server = z.object({ serverName: z.string(), environmentId: z.string().nullable() })
 
@@ -69,7 +63,7 @@ describe('questions of servers', () => {
 
 const Route = z.looseObject({
   reviewer: z.enum(['user', 'auto_review']),
-  approvalPolicy: z.union([z.enum(['untrusted', 'on-request', 'never']), z.object({ granular: Granular })]),
+  approvalPolicy: Policy,
   permissionProfile: z.enum(['workspace-write', 'danger-full-access']),
   server: Server,
   request: Params,
