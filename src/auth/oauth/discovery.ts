@@ -18,8 +18,8 @@ export interface Discovery {
 export interface DiscoveryOptions {
   readonly http: OAuthHttp
   readonly serverUrl: string
-  /** What the server said when it refused a request. */
-  readonly challenge: BearerChallenge
+  /** What the server said when it refused a request; absent where it did not. */
+  readonly challenge: BearerChallenge | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -46,7 +46,7 @@ async function findResource(options: DiscoveryOptions): Promise<ProtectedResourc
   const { origin, pathname } = new URL(serverUrl)
   const wellKnown = `${origin}/.well-known/oauth-protected-resource`
   const path = pathname.replace(/\/$/, '')
-  const named = challenge.resourceMetadata
+  const named = challenge?.resourceMetadata
   const candidates = [
     ...(named === undefined ? [] : [endpoint(new URL(named, serverUrl).href, 'resource metadata URL')]),
     ...(path === '' ? [] : [`${wellKnown}${path}`]),
@@ -83,13 +83,18 @@ export function serverDocuments(issuer: string): readonly string[] {
   ]
 }
 
-/** The server is its own authorization server. Its default paths count only where something there takes registrations. */
+/** The server is its own authorization server. The default paths are tried only where it wants credentials. */
 async function findOldServer(options: DiscoveryOptions): Promise<AuthorizationServer> {
   const { serverUrl } = options
   const { origin } = new URL(serverUrl)
   for (const from of new Set([...serverDocuments(serverUrl), ...serverDocuments(origin)])) {
     const found = readAuthorizationServer(await document(options, from), { issuer: undefined, from })
     if (found !== undefined) return found
+  }
+  if (options.challenge === undefined) {
+    const place = placeOf(serverUrl)
+    const text = `${place} asks for no login, and names nobody who gives tokens for it`
+    throw new OAuthError('oauth_unsupported', text, { place })
   }
   return {
     issuer: origin,

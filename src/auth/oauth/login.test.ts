@@ -200,6 +200,13 @@ describe('metadata that is not what it should be', () => {
     await expect(begin()).rejects.toMatchObject({ code })
   })
 
+  it('is none where a server asks for no login, and nothing is tried there', async () => {
+    const open = owner(`${server.origin}/.well-known/oauth-authorization-server`)
+    server.options = { metadata: { issuer: undefined, authorization_endpoint: 1 } }
+    await expect(begin({ owner: open })).rejects.toMatchObject({ code: 'oauth_unsupported' })
+    expect(server.counts.registrations).toBe(0)
+  })
+
   it('may list ten thousand scopes', async () => {
     const scopes = Array.from({ length: 10_000 }, (_, n) => `scope:${n}`)
     server.options = { scopes: ['read'], metadata: { scopes_supported: scopes } }

@@ -73,28 +73,28 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   // It may be the registration that the server has forgotten.
   const known = before?.needsLogin === true ? undefined : before?.client
   const identity = await identifyClient({ http, server, settings: client, redirectUri, scope, known, signal })
-  const isBound = server.bindsTokens && (challenge.dpop === true || discovery.resource?.wantsDpop === true)
+  const isBound = server.bindsTokens && (challenge?.dpop === true || discovery.resource?.wantsDpop === true)
   const dpopKey = isBound ? newDpopKey() : undefined
   return pending({ options, discovery, choice, identity, dpopKey, pkce: newPkce(), state: randomText() })
 }
 
-function challengeOf(options: LoginOptions): BearerChallenge | Promise<BearerChallenge> {
+function challengeOf(options: LoginOptions): Promise<BearerChallenge | undefined> | BearerChallenge {
   const { owner, http, headers = [], challenge, signal } = options
   return challenge === undefined ? probe(http, owner.url, headers, signal) : bearerChallenge([challenge])
 }
 
 function scopesFor(
   { owner, scopes }: LoginOptions,
-  challenge: BearerChallenge,
+  challenge: BearerChallenge | undefined,
   { resource, authorizationServer }: Discovery,
   before: StoredCredential | undefined,
 ): ScopeChoice {
-  const wanted = challenge.error === 'insufficient_scope' ? scopeList(challenge.scope ?? '') : before?.wantedScopes
+  const wanted = challenge?.error === 'insufficient_scope' ? scopeList(challenge.scope ?? '') : before?.wantedScopes
   if (scopes === undefined && wanted !== undefined && before !== undefined)
     return { scopes: widenScopes(before.scopes, wanted, placeOf(owner.url)), discovered: false }
   return chooseScopes({
     explicit: scopes,
-    challenged: challenge.scope,
+    challenged: challenge?.scope,
     published: resource?.scopes,
     offered: authorizationServer.scopes,
   })

@@ -4,13 +4,13 @@ import { type BearerChallenge, bearerChallenge } from './www-authenticate.js'
 /** Milliseconds. */
 const PROBE_TIME = 10_000
 
-/** What a server says of itself to somebody without credentials: the challenge of its 401, or nothing. */
+/** What a server says to somebody without credentials: the challenge of its 401; undefined where it refuses nobody. */
 export async function probe(
   http: OAuthHttp,
   url: string,
   headers: readonly (readonly [string, string])[],
   signal?: AbortSignal,
-): Promise<BearerChallenge> {
+): Promise<BearerChallenge | undefined> {
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -28,5 +28,5 @@ export async function probe(
     },
     { timeoutMs: PROBE_TIME, signal, readable: (status) => status === 401 },
   )
-  return answer.status === 401 ? bearerChallenge(answer.challenges) : {}
+  return answer.status === 401 ? bearerChallenge(answer.challenges) : undefined
 }

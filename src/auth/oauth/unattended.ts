@@ -71,7 +71,7 @@ export async function loginUnattended(
   const resource = options.resource ?? published?.resource
   const { scopes } = chooseScopes({
     explicit: options.scopes,
-    challenged: challenge.scope,
+    challenged: challenge?.scope,
     published: published?.scopes,
   })
   const client = configuredClient(options.client.id, options.client, server)
