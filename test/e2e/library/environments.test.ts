@@ -38,10 +38,6 @@ async function silentExecutor() {
   }
 }
 
-function rootToml(id: string, environment: string, path: string): string {
-  return `[[capability_roots]]\nid = "${id}"\nenvironment = "${environment}"\npath = "${path}"`
-}
-
 const keysOf = (thread: Thread) => thread.servers().map(({ key }) => `${key.name}@${key.environment}`)
 const namesOf = (step: Step) => step.namespaces.map(({ name }) => name)
 const problems = (events: readonly ThreadEvent[]) =>
@@ -211,55 +207,7 @@ describe('servers of environments', () => {
   })
 })
 
-describe('names in a thread', () => {
-  it('stay when a reload brings a server whose name collides, which alone gets a suffix', async () => {
-    await using world = await ThreadWorld.open({ config: notesToml('a.b') })
-    await using thread = await world.reeve.startThread()
-    expect(namesOf(await thread.step({ wait: 'all' }))).toEqual(['mcp__a_b'])
-    world.write('config.toml', notesToml('a.b') + notesToml('a-b'))
-    await world.reeve.reload()
-    expect(namesOf(await thread.step({ wait: 'all' }))).toEqual(['mcp__a_b_e0598e406614', 'mcp__a_b'])
-    await using later = await world.reeve.startThread()
-    expect(namesOf(await later.step({ wait: 'all' }))).toEqual(['mcp__a_b_e0598e406614', 'mcp__a_b_c5342199e32f'])
-  })
-
-  it('have no prefix where the configuration says so, and tell a tool its name where only a hash is shown', async () => {
-    const long = 'n'.repeat(125)
-    await using world = await ThreadWorld.open({
-      executors: ['enva'],
-      plugins: [ROOT],
-      config: notesToml(long),
-      features: { non_prefixed_mcp_tool_names: true },
-    })
-    await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
-    const { namespaces, tools } = await thread.step({ wait: 'all' })
-    expect(namespaces.map(({ name }) => name)).toEqual(['4398a80ccd8f__notes', 'n'.repeat(113)])
-    const ask = tools.find(({ key, tool }) => key.name === long && tool === 'ask')
-    expect(ask?.name).toMatch(/^_[0-9a-f]{12}$/)
-    expect(ask?.description).toBe(`This is \`ask\` of \`${long}\`. ask description`)
-  })
-})
-
 describe('what is wrong with an environment', () => {
-  it('takes no more of the roots that are configured for it than it may have, and all of the thread', async () => {
-    const configured = Array.from({ length: 257 }, (_, index) => rootToml(`r${index}`, 'enva', `/nowhere/${index}`))
-    await using world = await ThreadWorld.open({
-      executors: ['enva', 'envb'],
-      plugins: [ROOT],
-      config: [...configured, rootToml('other', 'envb', '/nowhere')].join('\n'),
-    })
-    const events: ThreadEvent[] = []
-    await using thread = await world.reeve.startThread({
-      capabilityRoots: world.roots,
-      onEvent: (event) => events.push(event),
-    })
-    expect(namesOf(await thread.step({ wait: 'all' }))).toEqual(['mcp__4398a80ccd8f__notes'])
-    expect(problems(events)).toMatchObject([
-      { code: 'root_report_refused', message: expect.stringContaining("'enva' are not used: there are 257") },
-      { code: 'root_unreadable', environment: 'envb' },
-    ])
-  })
-
   it('is told once, stops nothing else, and is looked at again', async () => {
     await using world = await ThreadWorld.open({
       executors: ['enva', 'envb'],
