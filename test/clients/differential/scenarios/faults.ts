@@ -5,6 +5,15 @@ const ENVB = 'mcp__abf218f60ef8__notes'
 const LIST = 'list_mcp_resources'
 const whoami = (environment: string): Question => ({ ask: 'direct', server: 'notes', environment, tool: 'whoami' })
 
+const NOTES_IN_BOTH: Scenario['plan'] = {
+  environments: ['enva', 'envb'],
+  plugins: [
+    { root: 'rootA', environment: 'enva', servers: { notes: [] } },
+    { root: 'rootB', environment: 'envb', servers: { notes: [] } },
+  ],
+  shared: {},
+}
+
 /** Servers, plugins and executors that fail, and what is left beside them. */
 export const faults: readonly Scenario[] = [
   {
@@ -127,14 +136,7 @@ enabled = false
   },
   {
     name: 'an executor that is killed and comes back',
-    plan: {
-      environments: ['enva', 'envb'],
-      plugins: [
-        { root: 'rootA', environment: 'enva', servers: { notes: [] } },
-        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
-      ],
-      shared: {},
-    },
+    plan: NOTES_IN_BOTH,
     course: [
       { ask: 'namespaces' },
       whoami('enva'),
@@ -152,14 +154,7 @@ enabled = false
   },
   {
     name: 'an executor whose connections are cut',
-    plan: {
-      environments: ['enva', 'envb'],
-      plugins: [
-        { root: 'rootA', environment: 'enva', servers: { notes: [] } },
-        { root: 'rootB', environment: 'envb', servers: { notes: [] } },
-      ],
-      shared: {},
-    },
+    plan: NOTES_IN_BOTH,
     course: [
       { ask: 'call', namespace: ENVB, name: 'count', arguments: {} },
       { happens: 'cut', environment: 'envb' },
