@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
+import { replaceFile } from '../../config/index.js'
 import { CredentialStoreError } from '../../errors.js'
 import type { AuthStorage } from './auth-storage.js'
 import { asRecord } from './claims.js'
@@ -36,21 +37,11 @@ export class FileAuthStorage implements AuthStorage {
   }
 
   async save(stored: StoredAuth): Promise<void> {
-    const draft = join(this.#folder, `.auth.json.${randomBytes(6).toString('hex')}.tmp`)
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       await this.#putAsideDamaged()
-      const handle = await open(draft, 'wx', 0o600)
-      try {
-        await handle.writeFile(`${JSON.stringify(stored, null, 2)}\n`)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      await rename(draft, this.place)
+      replaceFile(this.place, `${JSON.stringify(stored, null, 2)}\n`)
     } catch (cause) {
-      // Where not even that can be done, the first reason is the one to tell.
-      await rm(draft, { force: true }).catch(() => undefined)
       throw new CredentialStoreError(
         'credentials_unwritable',
         `the credential file cannot be written (${codeOf(cause)})`,

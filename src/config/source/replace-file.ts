@@ -28,7 +28,7 @@ export function replaceFile(file: string, text: string, like?: Stats): void {
     writeDraft(draft, text, like)
     renameSync(draft, file)
   } catch (cause) {
-    rmSync(draft, { force: true })
+    discard(draft)
     throw cause
   }
   syncFolder(dirname(file))
@@ -46,6 +46,15 @@ function writeDraft(draft: string, text: string, like: Stats | undefined): void 
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Where not even that can be done, what failed first is what is told. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {
+    return
   }
 }
 
