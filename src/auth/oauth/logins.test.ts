@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { httpConfig } from '../../../test/fixtures/server-config.js'
 import type { HttpServer } from '../../config/index.js'
 import { serverKey } from '../../identity/index.js'
 import type { StoredCredential } from '../store/credential.js'
@@ -20,29 +21,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(home, { recursive: true, force: true }))
 
-function server(over: Partial<HttpServer> = {}, environmentId = 'local'): LoginServer {
-  const transport: HttpServer = {
-    type: 'streamable_http',
-    url: 'https://notes.example/mcp#part',
-    httpHeaders: {},
-    envHttpHeaders: {},
-    auth: 'oauth',
-    ...over,
-  }
-  return {
-    key: serverKey('notes'),
-    config: {
-      transport,
-      environmentId,
-      enabled: true,
-      required: false,
-      startupReadiness: 'connection',
-      supportsParallelToolCalls: false,
-      omitToolsFrom: [],
-      tools: {},
-    },
-  }
-}
+const server = (over: Partial<HttpServer> = {}, environmentId = 'local'): LoginServer => ({
+  key: serverKey('notes'),
+  config: httpConfig('https://notes.example/mcp#part', over, { environmentId }),
+})
 
 const login = (over: Partial<StoredCredential> = {}): StoredCredential => ({
   server: 'notes',
