@@ -24,9 +24,9 @@ describe('the records of calls', () => {
     }
     using store = openStore(file)
     expect(store.audit.query({ limit: 10 })).toEqual([
-      { ...AUDIT_RECORD, id: 1 },
-      { ...AUDIT_RECORD, callId: 'second', turnId: 'turn', id: 2 },
-      { ...AUDIT_RECORD, callId: 'third', id: 3 },
+      { ...AUDIT_RECORD, id: 1024 },
+      { ...AUDIT_RECORD, callId: 'second', turnId: 'turn', id: 1025 },
+      { ...AUDIT_RECORD, callId: 'third', id: 2048 },
     ])
   })
 
@@ -54,7 +54,7 @@ describe('the records of calls', () => {
     expect(found({ outcome: 'refused' })).toEqual(['refused'])
     expect(found({ outcome: 'transport_error' })).toEqual(['lost'])
     expect(found({ outcome: 'rpc_error' })).toEqual(['rpc'])
-    expect(found({ afterId: 4 })).toEqual(['lost', 'rpc'])
+    expect(found({ afterId: 1027 })).toEqual(['lost', 'rpc'])
     expect(found({ limit: 2 })).toEqual(['lost', 'rpc'])
   })
 
@@ -76,13 +76,13 @@ describe('the records of calls', () => {
     expect(left.length).toBeGreaterThan(1000)
     expect(left.at(-1)?.at).toBe(5999)
     audit.append([AUDIT_RECORD], 'soon')
-    expect(audit.query({ limit: 1 })[0]?.id).toBe(5001)
+    expect(audit.query({ limit: 1 })[0]?.id).toBe(11 * 1024)
   })
 
   it('are all written or none, and it is said when they can’t be', () => {
     const { connection } = openDatabase(file)
     const audit = new SqliteAudit(connection)
-    const broken = { ...AUDIT_RECORD, tool: null as never }
+    const broken = { ...AUDIT_RECORD, at: Number.NaN }
     expect(() => audit.append([AUDIT_RECORD, broken], 'soon')).toThrow(
       expect.objectContaining({ code: 'state_not_written' }),
     )
@@ -99,7 +99,7 @@ describe('the records of calls', () => {
     expect(level()).toBe(2)
     audit.append([AUDIT_RECORD], 'soon')
     expect(level()).toBe(2)
-    expect(() => audit.append([{ ...AUDIT_RECORD, tool: null as never }], 'soon')).toThrow()
+    expect(() => audit.append([{ ...AUDIT_RECORD, at: Number.NaN }], 'soon')).toThrow()
     expect(level()).toBe(2)
     connection.close()
   })

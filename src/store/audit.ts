@@ -8,14 +8,15 @@ import {
 import { ReeveError } from '../errors.js'
 import type { Connection } from './database.js'
 
-/** Records that are removed at once. */
+/** Rows that are removed at once. */
 const CHUNK = 1000
 /** Part of the room that is left once some had to be made, so that it isn't made for each record. */
 const LEFT = 0.9
-/** Rows of one statement: most of what a record costs is the call of SQLite. */
-const ROWS = 50
-/** Bytes that a record takes beside its text, about. */
-const FIXED = 100
+/** Records of one row: most of what a record costs is the row that it is in. Their numbers are counted in these. */
+const ROW = 1024
+/** Rows that are read at once. */
+const READ = 64
+
 /** What a record is kept as: the values of these members, in this order. New ones go to the end. */
 const MEMBERS = [
   'at',
@@ -43,7 +44,6 @@ const MEMBERS = [
   'arguments',
   'result',
 ] as const satisfies readonly (keyof AuditRecord)[]
-const COLUMNS = 'at, server, environment, tool, outcome, record, bytes'
 
 /** Calls that were made, in the order in which they were written. */
 export class SqliteAudit implements AuditStore {
@@ -65,11 +65,12 @@ export class SqliteAudit implements AuditStore {
       if (durability === 'soon') connection.exec('PRAGMA synchronous = NORMAL')
       try {
         this.#inOne(() => {
-          const full = records.length >= ROWS ? connection.prepare(insertOf(ROWS)) : undefined
-          for (let from = 0; from < records.length; from += ROWS) {
-            const some = records.slice(from, from + ROWS)
-            const insert = (some.length === ROWS ? full : undefined) ?? connection.prepare(insertOf(some.length))
-            insert.run(...some.flatMap(valuesOf))
+          const insert = connection.prepare('INSERT INTO audit (last_at, records, bytes) VALUES (?, ?, ?)')
+          for (let from = 0; from < records.length; from += ROW) {
+            const some = records.slice(from, from + ROW)
+            const text = JSON.stringify(some.map(valuesOf))
+            const lastAt = some.reduce((last, { at }) => Math.max(last, at), 0)
+            insert.run(lastAt, text, text.length)
           }
         })
       } finally {
@@ -84,11 +85,21 @@ export class SqliteAudit implements AuditStore {
   }
 
   query(filter: AuditFilter): readonly StoredAuditRecord[] {
-    const { where, values } = conditions(filter)
-    const rows = this.#connection
-      .prepare(`SELECT id, record FROM audit ${where} ORDER BY id DESC LIMIT ?`)
-      .all(...values, filter.limit) as { id: number; record: string }[]
-    return rows.flatMap(readRow).reverse()
+    const { since = 0, afterId = -1, limit } = filter
+    const rows = this.#connection.prepare(
+      `SELECT id, records FROM audit WHERE id < ? AND id >= ? AND last_at >= ? ORDER BY id DESC LIMIT ${READ}`,
+    )
+    const found: StoredAuditRecord[] = []
+    let before = Number.MAX_SAFE_INTEGER
+    while (found.length < limit) {
+      const some = rows.all(before, Math.floor(afterId / ROW), since) as { id: number; records: string }[]
+      for (const row of some) {
+        found.push(...readRow(row, filter).reverse())
+        before = row.id
+      }
+      if (some.length < READ) break
+    }
+    return found.slice(0, limit).reverse()
   }
 
   size(): number {
@@ -97,17 +108,20 @@ export class SqliteAudit implements AuditStore {
   }
 
   prune({ before, maxBytes }: { readonly before: number; readonly maxBytes: number }): void {
-    this.#connection.prepare('DELETE FROM audit WHERE at < ?').run(before)
+    this.#connection.prepare('DELETE FROM audit WHERE last_at < ?').run(before)
     let size = this.size()
     if (size <= maxBytes) return
-    const oldest = this.#connection.prepare(
-      `SELECT max(id) AS last, total(bytes) AS size FROM (SELECT id, bytes FROM audit ORDER BY id LIMIT ${CHUNK})`,
-    )
+    const oldest = this.#connection.prepare(`SELECT id, bytes FROM audit ORDER BY id LIMIT ${CHUNK}`)
     while (size > maxBytes * LEFT) {
-      const { last, size: freed } = oldest.get() as { last: number | null; size: number }
-      if (last === null) return
+      const rows = oldest.all() as { id: number; bytes: number }[]
+      let last: number | undefined
+      for (const { id, bytes } of rows) {
+        if (size <= maxBytes * LEFT) break
+        size -= bytes
+        last = id
+      }
+      if (last === undefined) return
       this.#connection.prepare('DELETE FROM audit WHERE id <= ?').run(last)
-      size -= freed
     }
   }
 
@@ -123,42 +137,49 @@ export class SqliteAudit implements AuditStore {
   }
 }
 
-function insertOf(rows: number): string {
-  const row = '(?, ?, ?, ?, ?, ?, ?)'
-  return `INSERT INTO audit (${COLUMNS}) VALUES ${Array.from({ length: rows }, () => row).join(', ')}`
+function valuesOf(record: AuditRecord): readonly unknown[] {
+  return MEMBERS.map((member) => record[member])
 }
 
-function valuesOf(record: AuditRecord): readonly (string | number | null)[] {
-  const { at, server, environment, tool } = record
-  const text = JSON.stringify(MEMBERS.map((member) => record[member]))
-  return [at, server, environment, tool, auditOutcome(record), text, FIXED + text.length]
+/** What is filtered by, without the rest of a record: most are read in vain. */
+function fits(values: readonly unknown[], { server, environment, tool, since, outcome }: AuditFilter): boolean {
+  return (
+    (server === undefined || values[AT.server] === server) &&
+    (environment === undefined || values[AT.environment] === environment) &&
+    (tool === undefined || values[AT.tool] === tool) &&
+    (since === undefined || Number(values[AT.at]) >= since) &&
+    (outcome === undefined || auditOutcome(readRecord(values)) === outcome)
+  )
 }
 
-function conditions(filter: AuditFilter): { readonly where: string; readonly values: (string | number)[] } {
-  const { server, environment, tool, since, outcome, afterId } = filter
-  const parts: string[] = []
-  const values: (string | number)[] = []
-  const add = (part: string, ...given: (string | number)[]) => {
-    parts.push(part)
-    values.push(...given)
-  }
-  if (server !== undefined) add('server = ?', server)
-  if (environment === null) add('environment IS NULL')
-  else if (environment !== undefined) add('environment = ?', environment)
-  if (tool !== undefined) add('tool = ?', tool)
-  if (since !== undefined) add('at >= ?', since)
-  if (outcome !== undefined) add('outcome = ?', outcome)
-  if (afterId !== undefined) add('id > ?', afterId)
-  return { where: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values }
+const AT = {
+  at: MEMBERS.indexOf('at'),
+  server: MEMBERS.indexOf('server'),
+  environment: MEMBERS.indexOf('environment'),
+  tool: MEMBERS.indexOf('tool'),
 }
 
 /** Whoever else writes there is believed as far as it can be read, since nothing is decided by it. */
-function readRow({ id, record }: { readonly id: number; readonly record: string }): readonly StoredAuditRecord[] {
+function readRow(
+  { id, records }: { readonly id: number; readonly records: string },
+  filter: AuditFilter,
+): StoredAuditRecord[] {
+  const { afterId = -1 } = filter
+  return parsedRows(records).flatMap((values, index) => {
+    const own = id * ROW + index
+    return own > afterId && fits(values, filter) ? [{ ...readRecord(values), id: own }] : []
+  })
+}
+
+function parsedRows(records: string): readonly (readonly unknown[])[] {
   try {
-    const values = JSON.parse(record) as readonly unknown[]
-    const read = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index] ?? null]))
-    return [{ ...(read as object as AuditRecord), id }]
+    const rows: unknown = JSON.parse(records)
+    return Array.isArray(rows) ? rows.filter((row) => Array.isArray(row)) : []
   } catch {
     return []
   }
+}
+
+function readRecord(values: readonly unknown[]): AuditRecord {
+  return Object.fromEntries(MEMBERS.map((member, at) => [member, values[at] ?? null])) as object as AuditRecord
 }

@@ -34,16 +34,12 @@ export const MIGRATIONS: readonly string[] = [
      origin       TEXT NOT NULL,
      given_at     INTEGER NOT NULL
    ) WITHOUT ROWID;`,
-  // AUTOINCREMENT: whoever follows goes by the number, which never comes twice.
+  // Batches of records. AUTOINCREMENT: whoever follows goes by the number, which never comes twice.
   `CREATE TABLE audit (
-     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-     at          INTEGER NOT NULL,
-     server      TEXT,
-     environment TEXT,
-     tool        TEXT NOT NULL,
-     outcome     TEXT NOT NULL,
-     record      TEXT NOT NULL,
-     bytes       INTEGER NOT NULL
+     id      INTEGER PRIMARY KEY AUTOINCREMENT,
+     last_at INTEGER NOT NULL,
+     records TEXT NOT NULL,
+     bytes   INTEGER NOT NULL
    );
-   CREATE INDEX audit_by_time ON audit (at, bytes);`,
+   CREATE INDEX audit_by_time ON audit (last_at, bytes);`,
 ]

@@ -52,7 +52,11 @@ export type AuditOutcome = 'refused' | 'transport_error' | 'rpc_error' | 'tool_e
 
 export const AUDIT_OUTCOMES: readonly AuditOutcome[] = ['ok', 'tool_error', 'rpc_error', 'transport_error', 'refused']
 
-export function auditOutcome({ transport, rpc, outcome }: AuditRecord): AuditOutcome {
+export function auditOutcome({
+  transport,
+  rpc,
+  outcome,
+}: Pick<AuditRecord, 'transport' | 'rpc' | 'outcome'>): AuditOutcome {
   if (transport === 'unsent') return 'refused'
   if (transport === 'failed') return 'transport_error'
   if (rpc === 'error') return 'rpc_error'

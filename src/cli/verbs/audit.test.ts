@@ -74,14 +74,14 @@ describe('reeve audit', () => {
     const { lines } = await audit('--json')
     expect(lines()).toMatchObject([
       {
-        id: 1,
+        id: 1024,
         at: '2026-05-01T12:00:00.000Z',
         server: 'notes',
         environment_id: 'devbox',
         outcome: 'ok',
         arguments: { text: 'x' },
       },
-      { id: 2, outcome: 'rpc_error', rpc_code: -32602 },
+      { id: 1025, outcome: 'rpc_error', rpc_code: -32602 },
     ])
   })
 
