@@ -6,19 +6,27 @@ import { testResults } from '../gateway/test-runs.mjs'
 
 const TESTS = join('test', 'clients', 'sandbox-differential.test.ts')
 const DIFFERENCES = join(root, 'test', 'clients', 'sandbox-differences.json')
+const RANDOM = 'random: '
+/** Operations of a difference that are named. */
 const NAMED = 3
 
 export async function sandboxes() {
   const results = await testResults(TESTS)
   const listed = JSON.parse(await readFile(DIFFERENCES, 'utf8'))
-  const rows = results.map(({ title, passed }) => {
-    const differing = listed.filter(({ profile }) => profile === title)
-    return [escaped(title), passed ? 'as listed' : 'FAILED', differing.map(differenceText).join('; ') || '–']
-  })
-  console.log(table([['profile', 'both came to', 'where they differ (Codex / Reeve)'], ...rows]))
+  const random = results.filter(({ title }) => title.startsWith(RANDOM))
+  const rows = results
+    .filter((result) => !random.includes(result))
+    .map(({ title, passed }) => {
+      const differing = listed.filter(({ profile }) => profile === title)
+      return [escaped(title), passed ? 'yes' : 'FAILED', differing.map(differenceText).join('; ') || '–']
+    })
+  const right = random.filter(({ passed }) => passed).length
+  rows.push(['profiles by chance', `${right}/${random.length}${right < random.length ? ' FAILED' : ''}`, '–'])
+  console.log(table([['profile, or rule of the list', 'as listed', 'where they differ (Codex / Reeve)'], ...rows]))
   console.log('\nWhy they differ:\n')
   console.log(table([['profile', 'Codex', 'Reeve', 'why'], ...listed.map(reasonRow)]))
   const failed = results.filter(({ passed }) => !passed)
+  for (const { title } of failed) console.log(`✗ ${title}`)
   if (failed.length > 0 || results.length === 0)
     throw new Error(`${failed.length} of ${results.length} failed, or could not be run on this machine`)
 }
