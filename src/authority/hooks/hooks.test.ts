@@ -2,14 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CALL, OWNED } from '../../../test/fixtures/hooks/calls.js'
 import { isRunning } from '../../../test/fixtures/stdio/fixture-processes.js'
 import type { CommandHook, HookEntry, HookEvent } from '../../config/index.js'
 import { createHttpClient, LocalEnvironment } from '../../environments/index.js'
-import { serverKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import { Hooks, type HooksOptions } from './hooks.js'
 import { hookHash } from './trust.js'
-import type { FunctionHook, HookCall, HookReport } from './types.js'
+import type { FunctionHook, HookReport } from './types.js'
 
 let folder: string
 let local: LocalEnvironment
@@ -23,26 +23,6 @@ afterEach(async () => {
   await local.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-const CALL: HookCall = {
-  threadId: 'thread',
-  turnId: null,
-  callId: 'call-1',
-  toolName: 'mcp__notes__add',
-  toolInput: { text: 'x' },
-  key: serverKey('notes', 'devbox'),
-  tool: 'add',
-  executionEnvironment: 'devbox',
-  ownerCwd: '/srv',
-  cwd: '/no/such/folder',
-  rewriting: { is: 'arguments' },
-}
-const OWNED: HookCall = {
-  ...CALL,
-  toolName: 'read_mcp_resource',
-  toolInput: { server: 'notes', environment_id: 'devbox', uri: 'u' },
-  rewriting: { is: 'owned', selecting: ['server', 'environment_id'] },
-}
 
 function entry(event: HookEvent, command: string, more: Partial<CommandHook> = {}, at = 0): HookEntry {
   return {
