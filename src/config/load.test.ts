@@ -198,6 +198,15 @@ describe('one fault', () => {
   })
 })
 
+describe('a sandbox that a server asks for', () => {
+  it('is refused with the server, rather than left out', async () => {
+    user('[mcp_servers.a]\ncommand = "c"\nsandbox = "workspace-write"\n\n[mcp_servers.b]\ncommand = "c"\n')
+    const { servers, problems } = await load()
+    expect(servers.map(({ name }) => name)).toEqual(['b'])
+    expect(problems).toMatchObject([{ severity: 'error', code: 'member_not_supported', server: 'a' }])
+  })
+})
+
 describe('the protocol era of a server', () => {
   it('is found out unless the entry says it', async () => {
     user(

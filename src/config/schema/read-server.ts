@@ -4,6 +4,9 @@ import { milliseconds } from './milliseconds.js'
 import { HTTP_MEMBERS, STDIO_MEMBERS, serverShape } from './server-shape.js'
 import { fault, type Notes } from './shape.js'
 
+/** Refused for every transport: who asks for a sandbox must not be given a server without one. */
+const REFUSED = ['bearer_token', 'sandbox']
+
 type ServerMembers = ReturnType<typeof serverShape.read>
 
 /**
@@ -43,11 +46,11 @@ export function readServer(entry: RawTable, path: Path, notes: Notes): ServerCon
 function readTransport(members: ServerMembers, written: readonly string[], path: Path): ServerTransport {
   refuseOtherType(members, path)
   if (members.command !== undefined) {
-    refuseMembers(written, [...Object.keys(HTTP_MEMBERS), 'bearer_token'], 'stdio', path)
+    refuseMembers(written, [...Object.keys(HTTP_MEMBERS), ...REFUSED], 'stdio', path)
     return readStdio(members, members.command, path)
   }
   if (members.url !== undefined) {
-    refuseMembers(written, [...Object.keys(STDIO_MEMBERS), 'bearer_token'], 'streamable_http', path)
+    refuseMembers(written, [...Object.keys(STDIO_MEMBERS), ...REFUSED], 'streamable_http', path)
     return readHttp(members, members.url, path)
   }
   throw fault('invalid_transport', 'invalid transport', path)

@@ -99,7 +99,7 @@ export const BOTH_MEMBERS = {
 }
 
 /** Read, and then refused or ignored. */
-const LEGACY_MEMBERS = { bearer_token: text, name: text, experimental_environment: text }
+const LEGACY_MEMBERS = { bearer_token: text, sandbox: text, name: text, experimental_environment: text }
 
 /** One entry of `[mcp_servers]`, before the members are judged together. */
 export const serverShape = table({ ...STDIO_MEMBERS, ...HTTP_MEMBERS, ...BOTH_MEMBERS, ...LEGACY_MEMBERS })
