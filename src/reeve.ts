@@ -19,7 +19,7 @@ import {
   type LauncherFindings,
   Launchers,
   LauncherTrials,
-  trustProblems,
+  withTrustProblems,
 } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
 import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
@@ -499,8 +499,9 @@ interface Configured {
 /** @param before Launchers are looked for once, unless the setting is another. */
 async function configure({ host, cwd, options }: RuntimeParts, before?: Configured): Promise<Configured> {
   const { home, env } = host
-  const read = await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) })
-  const loaded = { ...read, problems: [...read.problems, ...trustProblems(read.hooks)] }
+  const loaded = withTrustProblems(
+    await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) }),
+  )
   const isOn = (feature: string) =>
     options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
   const multiEnvironment = isOn('multi_environment_mcp')

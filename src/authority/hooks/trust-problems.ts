@@ -1,5 +1,10 @@
-import type { ConfigProblem, MergedHooks } from '../../config/index.js'
+import type { ConfigProblem, LoadedConfig, MergedHooks } from '../../config/index.js'
 import { hookHash, trustOf } from './trust.js'
+
+/** The same configuration, its hooks that wait for the user's trust among its problems. */
+export function withTrustProblems(loaded: LoadedConfig): LoadedConfig {
+  return { ...loaded, problems: [...loaded.problems, ...trustProblems(loaded.hooks)] }
+}
 
 /** A warning for each hook of a file that does not run until the user trusts it, with what to write for that. */
 export function trustProblems({ entries, states }: MergedHooks): readonly ConfigProblem[] {

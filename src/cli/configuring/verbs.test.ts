@@ -346,6 +346,20 @@ describe('reeve config', () => {
     })
   })
 
+  it('check, and doctor too, name a hook that waits to be trusted', async () => {
+    const file = write(
+      join(root, 'hooks.toml'),
+      '[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "x" }]\n',
+    )
+    for (const verb of [
+      ['config', 'check'],
+      ['doctor', '--no-start'],
+    ]) {
+      const { stdout, stderr } = await reeve('--config', file, ...verb)
+      expect(stdout + stderr).toContain('this PreToolUse hook is not trusted')
+    }
+  })
+
   it('schema describes what is accepted', async () => {
     const { json } = await reeve('config', 'schema')
     expect(json()).toMatchObject({ $schema: expect.stringContaining('2020-12') })

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { withTrustProblems } from '../../authority/index.js'
 import { configSchema, editing, loadConfig, PROJECT_CONFIG, realPath } from '../../config/index.js'
 import type { Cli } from '../cli.js'
 import { tellProblems } from '../configuring/configuration.js'
@@ -42,7 +43,7 @@ export async function run(
 /** 1 when a problem is an error. */
 async function check(cli: Cli, { strict = false }: ConfigOptions): Promise<number> {
   const { home, cwd, env, configFiles } = cli
-  const loaded = await loadConfig({ home, cwd, env, files: configFiles, strict })
+  const loaded = withTrustProblems(await loadConfig({ home, cwd, env, files: configFiles, strict }))
   const { files, environmentFiles, problems, servers, shadowed } = loaded
   const errors = problems.filter(({ severity }) => severity === 'error').length
   if (cli.json) {

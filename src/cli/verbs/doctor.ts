@@ -1,3 +1,4 @@
+import { withTrustProblems } from '../../authority/index.js'
 import { type LoadedConfig, loadConfig } from '../../config/index.js'
 import { keyText, serverKey } from '../../identity/index.js'
 import type { LauncherFindings } from '../../reeve.js'
@@ -23,7 +24,8 @@ export interface DoctorOptions extends EnvironmentOption {
 
 /** Names every problem that it can find; 1 when something does not work. */
 export async function run(cli: Cli, name: string | undefined, options: DoctorOptions): Promise<number> {
-  const config = await loadConfig({ home: cli.home, cwd: cli.cwd, env: cli.env, files: cli.configFiles })
+  const { home, cwd, env, configFiles: files } = cli
+  const config = withTrustProblems(await loadConfig({ home, cwd, env, files }))
   if (name !== undefined) requireServer(config, name, options)
   const still = await withoutStarting(cli, config)
   const examined = options.start ? await byStarting(cli, config, name, options) : { servers: [], findings: [] }
