@@ -34,7 +34,11 @@ export function seccompProgram(network: boolean, arch: string = process.arch): B
 /** Another way to open sockets, which no filter of arguments sees. */
 const ALWAYS = ['io_uring_setup', 'io_uring_enter', 'io_uring_register'] as const
 
-/** What makes or uses a connection, and what would borrow one of another process. `recvfrom` and `sendmsg` work on pairs. */
+/**
+ * What makes or uses a connection, and what would borrow one of another process. `recvfrom`, `sendmsg` and `shutdown` work on
+ * pairs. `getsockname` and `getsockopt` tell what a descriptor is: a program of Node.js whose standard input is one of a pair,
+ * as Node.js itself makes them, takes it for closed where it may not ask.
+ */
 const WITHOUT_NETWORK = [
   'ptrace',
   'process_vm_readv',
@@ -45,12 +49,9 @@ const WITHOUT_NETWORK = [
   'bind',
   'listen',
   'getpeername',
-  'getsockname',
-  'shutdown',
   'sendto',
   'sendmmsg',
   'recvmmsg',
-  'getsockopt',
   'setsockopt',
 ] as const
 
@@ -70,14 +71,11 @@ const ARCHITECTURES: Readonly<Record<string, Architecture | undefined>> = {
       connect: 42,
       accept: 43,
       sendto: 44,
-      shutdown: 48,
       bind: 49,
       listen: 50,
-      getsockname: 51,
       getpeername: 52,
       socketpair: 53,
       setsockopt: 54,
-      getsockopt: 55,
       ptrace: 101,
       accept4: 288,
       recvmmsg: 299,
@@ -99,12 +97,9 @@ const ARCHITECTURES: Readonly<Record<string, Architecture | undefined>> = {
       listen: 201,
       accept: 202,
       connect: 203,
-      getsockname: 204,
       getpeername: 205,
       sendto: 206,
       setsockopt: 208,
-      getsockopt: 209,
-      shutdown: 210,
       accept4: 242,
       recvmmsg: 243,
       sendmmsg: 269,
