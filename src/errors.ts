@@ -77,16 +77,11 @@ export class UnknownServerError extends ReeveError {
   ) {
     const { suggestion, choices = [] } = facts
     const hint = suggestion === undefined ? '' : `. Did you mean '${suggestion}'?`
-    const elsewhere = choices.length === 0 ? '' : `: there is one of that name ${choices.map(place).join(', ')}`
-    super('unknown_server', `unknown MCP server '${shown(key)}'${elsewhere}${hint}`, {
+    super('unknown_server', `unknown MCP server '${shown(key)}'${hint}`, {
       key,
       data: { ...(suggestion !== undefined && { suggestion }), ...(choices.length > 0 && { choices }) },
     })
   }
-}
-
-function place(environment: string | null): string {
-  return environment === null ? 'for the whole thread' : `in ${environment}`
 }
 
 /** A name alone fits several registrations; the choices are in `data.choices`. */

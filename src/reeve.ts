@@ -118,7 +118,7 @@ export interface ReeveOptions {
   readonly idleMs?: number
   /**
    * Absolute path of a `reeve` command line, which servers of this machine may be told of as a launcher for sandboxed commands
-   * once it was tried out. Default: none is.
+   * once it was tried out, and which starts the servers that have a sandbox. Default: none is, and those aren't started.
    */
   readonly commandLine?: string
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
@@ -173,6 +173,7 @@ export class ReeveHost implements AsyncDisposable {
         environments,
         parentEnv: this.env,
         defaultCwd: this.home,
+        ...(options.commandLine !== undefined && { launcher: { commandLine: options.commandLine, home: this.home } }),
         credentials: (server, environment) => logins.credentials(server, environment),
       }),
     })

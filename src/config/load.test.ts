@@ -199,11 +199,36 @@ describe('one fault', () => {
 })
 
 describe('a sandbox that a server asks for', () => {
-  it('is refused with the server, rather than left out', async () => {
-    user('[mcp_servers.a]\ncommand = "c"\nsandbox = "workspace-write"\n\n[mcp_servers.b]\ncommand = "c"\n')
+  it('has no network unless the entry says so', async () => {
+    user(
+      [
+        '[mcp_servers.a]\ncommand = "c"\nsandbox = "workspace-write"',
+        '[mcp_servers.b]\ncommand = "c"\nsandbox = "read-only"\nsandbox_network = true',
+        '[mcp_servers.c]\ncommand = "c"\nsandbox = "danger-full-access"',
+        '[mcp_servers.d]\ncommand = "c"\n',
+      ].join('\n\n'),
+    )
+    const { servers, problems } = await load()
+    expect(problems).toEqual([])
+    expect(
+      servers.map(({ config: { transport } }) => (transport.type === 'stdio' ? transport.sandbox : 'no stdio')),
+    ).toEqual([
+      { mode: 'workspace-write', network: false },
+      { mode: 'read-only', network: true },
+      { mode: 'danger-full-access', network: true },
+      undefined,
+    ])
+  })
+
+  it.each([
+    ['of a mode that there is not', 'command = "c"\nsandbox = "workspace"', 'unknown_value'],
+    ['of a server over HTTP', 'url = "http://127.0.0.1:1/"\nsandbox = "read-only"', 'member_not_supported'],
+    ['that is none, with a network', 'command = "c"\nsandbox_network = true', 'invalid_value'],
+  ])('is refused with the server, %s', async (_which, members, code) => {
+    user(`[mcp_servers.a]\n${members}\n\n[mcp_servers.b]\ncommand = "c"\n`)
     const { servers, problems } = await load()
     expect(servers.map(({ name }) => name)).toEqual(['b'])
-    expect(problems).toMatchObject([{ severity: 'error', code: 'member_not_supported', server: 'a' }])
+    expect(problems).toMatchObject([{ severity: 'error', code, server: 'a' }])
   })
 })
 

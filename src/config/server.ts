@@ -11,6 +11,14 @@ export interface StdioServer {
   readonly env: Readonly<Record<string, string>>
   readonly envVars: readonly EnvVar[]
   readonly cwd?: string
+  /** What the server's own process may do. Absent: it runs as any other program does. */
+  readonly sandbox?: ServerSandbox
+}
+
+/** `danger-full-access` asks for none, and says so. */
+export interface ServerSandbox {
+  readonly mode: 'read-only' | 'workspace-write' | 'danger-full-access'
+  readonly network: boolean
 }
 
 export interface HttpServer {

@@ -102,6 +102,7 @@ function transportEntry(transport: ServerTransport) {
       env: sortedOrNull(transport.env),
       env_vars: transport.envVars,
       cwd: transport.cwd ?? null,
+      ...(transport.sandbox && { sandbox: transport.sandbox.mode, sandbox_network: transport.sandbox.network }),
     }
   }
   return {

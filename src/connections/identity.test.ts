@@ -52,6 +52,12 @@ describe('the identity of a connection', () => {
     ['arguments', stdioServer('s', {}, { args: ['a', 'b'] }), stdioServer('s', {}, { args: ['ab'] })],
     ['literal variable', stdioServer('s', {}, { env: { A: '1' } }), stdioServer('s', {}, { env: { A: '2' } })],
     ['cwd', stdioServer('s', {}, { cwd: '/a' }), stdioServer('s', {}, { cwd: '/b' })],
+    ['sandbox', stdioServer('s'), stdioServer('s', {}, { sandbox: { mode: 'read-only', network: false } })],
+    [
+      'network of the sandbox',
+      stdioServer('s', {}, { sandbox: { mode: 'read-only', network: true } }),
+      stdioServer('s', {}, { sandbox: { mode: 'read-only', network: false } }),
+    ],
     ['URL', httpServer('s'), httpServer('s', {}, { url: 'http://127.0.0.1:2/mcp' })],
     ['header', httpServer('s'), httpServer('s', {}, { httpHeaders: { 'X-Team': 'a' } })],
     ['auth mode', httpServer('s'), httpServer('s', {}, { auth: 'chatgpt' })],

@@ -104,6 +104,7 @@ function stdioFields(stdio: StdioServer): Record<string, unknown> {
     env: hashedValues(stdio.env),
     envVars: stdio.envVars.map(normalEnvVar).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1)),
     ...(stdio.cwd !== undefined && { cwd: stdio.cwd }),
+    ...(stdio.sandbox && { sandbox: stdio.sandbox }),
   }
 }
 

@@ -18,6 +18,7 @@ export function statusRow(view: View, published: number): ServerStatus {
     required: config.required,
     transport: config.transport.type,
     executionEnvironment: config.environmentId,
+    ...(config.transport.type === 'stdio' && config.transport.sandbox && { sandbox: config.transport.sandbox }),
     ...('plugin' in server.source && { pluginId: server.source.plugin.id }),
     since: state?.since ?? published,
     ...(state !== undefined && failureOf(state)),

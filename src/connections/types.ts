@@ -1,3 +1,4 @@
+import type { ServerSandbox } from '../config/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import type { Era, JsonObject } from '../protocol/index.js'
@@ -81,6 +82,8 @@ export interface ServerStatus {
   readonly required: boolean
   readonly transport: 'stdio' | 'streamable_http' | 'sse'
   readonly executionEnvironment: string
+  /** That its configuration asks for. */
+  readonly sandbox?: ServerSandbox
   /** Of the plugin that brought it: the root's id, or `plugin@marketplace`. */
   readonly pluginId?: string
   /** Not in use, since that server hides it: in compatibility mode alone (reference: known-quirks, 1). */

@@ -26,6 +26,7 @@ function idleRow({ key, config, source }: EffectiveServer, since: number): Serve
     required: config.required,
     transport: config.transport.type,
     executionEnvironment: config.environmentId,
+    ...(config.transport.type === 'stdio' && config.transport.sandbox && { sandbox: config.transport.sandbox }),
     ...('plugin' in source && { pluginId: source.plugin.id }),
     since,
     cached: false,

@@ -6,6 +6,7 @@ import type { Transport } from '../protocol/index.js'
 import type { HttpAuth } from './http/http-auth.js'
 import { openHttp } from './http/open.js'
 import { openStdio } from './stdio/open.js'
+import type { ServerLauncher } from './stdio/sandboxed.js'
 
 export interface OpenerOptions {
   /** By execution environment id: for openings that name no environment of their own. */
@@ -14,6 +15,8 @@ export interface OpenerOptions {
   readonly parentEnv: Readonly<Record<string, string | undefined>>
   /** Working directory of a local stdio server without `cwd`, where the opening names none. */
   readonly defaultCwd: string
+  /** What servers with a sandbox are started with. Without it they aren't started. */
+  readonly launcher?: ServerLauncher
   /** Credentials that the configuration does not give itself, for a server that is reached through this environment. */
   readonly credentials?: (server: Openable, environment: Environment) => HttpAuth | undefined
   /** Every line that a server writes to stderr. */
@@ -42,7 +45,7 @@ export interface Opening {
  * @throws ConfigError from the returned function, when the execution environment is unknown or the transport unusable
  */
 export function transportOpener(options: OpenerOptions): (server: Openable, how: Opening) => Promise<Transport> {
-  const { environments, parentEnv, defaultCwd, credentials, onstderr } = options
+  const { environments, parentEnv, defaultCwd, credentials, onstderr, launcher } = options
   return async (
     { key, config, source },
     { signal, cwd = defaultCwd, environment = environments.get(config.environmentId) },
@@ -60,6 +63,7 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
         defaultCwd: cwd,
         label,
         signal,
+        ...(launcher && { launcher }),
         ...(listener && { onstderr: listener }),
       })
     }

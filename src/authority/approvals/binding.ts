@@ -42,9 +42,9 @@ function placeOf(transport: ServerTransport): object {
       bearerTokenEnvVar,
     }
   }
-  const { command, args, cwd, env, envVars } = transport
+  const { command, args, cwd, env, envVars, sandbox } = transport
   const taken = envVars.map((variable) => (typeof variable === 'string' ? variable : variable.name))
-  return { command, args, cwd, variables: [...Object.keys(env), ...taken].sort() }
+  return { command, args, cwd, variables: [...Object.keys(env), ...taken].sort(), ...(sandbox && { sandbox }) }
 }
 
 /** What a person or model judges a tool by. Not `_meta` nor icons, which may change from one listing to the next. */

@@ -9,6 +9,7 @@ export interface AddOptions {
   readonly env?: readonly string[]
   readonly envVar?: readonly string[]
   readonly cwd?: string
+  readonly sandbox?: string
   readonly header?: readonly string[]
   readonly envHeader?: readonly string[]
   readonly bearerTokenEnvVar?: string
@@ -53,6 +54,7 @@ function stdioMembers(command: string, args: readonly string[], options: AddOpti
     env: variables(options.env),
     env_vars: options.envVar,
     cwd: options.cwd,
+    sandbox: options.sandbox,
   }
 }
 
@@ -72,7 +74,7 @@ function httpMembers(options: AddOptions): Members {
   }
 }
 
-const STDIO_ONLY = { env: '--env', envVar: '--env-var', cwd: '--cwd' } as const
+const STDIO_ONLY = { env: '--env', envVar: '--env-var', cwd: '--cwd', sandbox: '--sandbox' } as const
 const HTTP_ONLY = {
   header: '--header',
   envHeader: '--env-header',

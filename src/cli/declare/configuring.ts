@@ -28,6 +28,7 @@ export function declareConfiguring(program: Command, verb: VerbRunner): void {
     .option('--env <key=value>', 'variable of the program; repeatable', collect)
     .option('--env-var <name>', 'variable taken over from your environment; repeatable', collect)
     .option('--cwd <dir>', 'working directory of the program')
+    .option('--sandbox <mode>', 'sandbox of the program: read-only or workspace-write')
     .option('--header <name: value>', 'header of every request; repeatable', collect)
     .option('--env-header <name: variable>', 'header whose value a variable holds; repeatable', collect)
     .option('--bearer-token-env-var <name>', 'variable that holds the bearer token')

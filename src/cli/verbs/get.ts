@@ -3,6 +3,7 @@ import {
   fullEntry,
   type ServerConfig,
   type ServerTransport,
+  type StdioServer,
   variablesCell,
 } from '../../config/index.js'
 import type { Cli } from '../cli.js'
@@ -59,6 +60,7 @@ function transportLines(transport: ServerTransport): readonly (readonly [string,
       ['command', transport.command],
       ['args', transport.args.join(' ')],
       ['cwd', transport.cwd ?? ''],
+      ['sandbox', sandboxLine(transport)],
       ['env', variablesCell(transport.env, transport.envVars)],
     ]
   }
@@ -83,4 +85,9 @@ function pairs(values: Readonly<Record<string, string>>): string {
 
 function seconds(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : String(milliseconds / 1000)
+}
+
+function sandboxLine({ sandbox }: StdioServer): string | undefined {
+  if (sandbox === undefined || sandbox.mode === 'danger-full-access') return sandbox?.mode
+  return `${sandbox.mode}, ${sandbox.network ? 'with' : 'without'} network`
 }

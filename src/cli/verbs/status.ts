@@ -81,6 +81,7 @@ function toJson(row: ServerStatus): Record<string, unknown> {
     required: row.required,
     transport: row.transport,
     execution_environment: row.executionEnvironment,
+    ...(row.sandbox && { sandbox: row.sandbox.mode, sandbox_network: row.sandbox.network }),
     since: new Date(row.since).toISOString(),
     tools: row.tools ?? null,
     cached: row.cached,

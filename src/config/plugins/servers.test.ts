@@ -64,6 +64,13 @@ describe('servers of a plugin', () => {
       expect(read({ url: 'http://h/', bearer_token_env_var: 'T' }, place).error).toBeUndefined()
   })
 
+  it.each([
+    { command: 'c', sandbox: 'read-only' },
+    { url: 'http://h/', sandbox_network: true },
+  ])('have no sandbox in an environment: %j', (entry) => {
+    expect(read(entry, REMOTE)).toMatchObject({ error: expect.stringMatching(/^.*sandbox.* is not supported/) })
+  })
+
   it('belong to the environment of their root, whatever they say', () => {
     expect(read({ command: 'c', environment_id: 'other' }, REMOTE).config?.environmentId).toBe('enva')
     expect(read({ command: 'c', environment_id: 'other', cwd: '/' }, HOST).config?.environmentId).toBe('other')

@@ -61,6 +61,7 @@ function readPluginServer(
   const entry = withoutForeignMembers(declared, warn)
   const { environmentId } = place
   if (environmentId !== null) {
+    refuseSandbox(entry, path)
     entry.environment_id = environmentId
     restrictVariables(entry, path, environmentId)
   }
@@ -68,6 +69,14 @@ function readPluginServer(
   return readServer(rawTable(entry), path, {
     unknown: (at) => void warn(`unknown configuration field \`${at.slice(path.length).join('.')}\``),
   })
+}
+
+/** Of another machine's plugin: nothing here could keep what it promises. */
+function refuseSandbox(entry: RawTable, path: Path): void {
+  const member = ['sandbox', 'sandbox_network'].find((name) => Object.hasOwn(entry, name))
+  if (member === undefined) return
+  const message = `${member} is not supported for a plugin of an environment`
+  throw fault('member_not_supported', message, path, { member })
 }
 
 const KNOWN_TYPES: readonly Raw[] = ['http', 'streamable_http', 'streamable-http', 'stdio']

@@ -1,11 +1,16 @@
-import type { EnvVar, HttpServer, ServerConfig, ServerTransport, StdioServer, ToolSettings } from '../server.js'
+import type {
+  EnvVar,
+  HttpServer,
+  ServerConfig,
+  ServerSandbox,
+  ServerTransport,
+  StdioServer,
+  ToolSettings,
+} from '../server.js'
 import { type Path, type RawTable, shortened } from '../source/raw.js'
 import { milliseconds } from './milliseconds.js'
 import { HTTP_MEMBERS, STDIO_MEMBERS, serverShape } from './server-shape.js'
 import { fault, type Notes } from './shape.js'
-
-/** Refused for every transport: who asks for a sandbox must not be given a server without one. */
-const REFUSED = ['bearer_token', 'sandbox']
 
 type ServerMembers = ReturnType<typeof serverShape.read>
 
@@ -46,11 +51,11 @@ export function readServer(entry: RawTable, path: Path, notes: Notes): ServerCon
 function readTransport(members: ServerMembers, written: readonly string[], path: Path): ServerTransport {
   refuseOtherType(members, path)
   if (members.command !== undefined) {
-    refuseMembers(written, [...Object.keys(HTTP_MEMBERS), ...REFUSED], 'stdio', path)
+    refuseMembers(written, [...Object.keys(HTTP_MEMBERS), 'bearer_token'], 'stdio', path)
     return readStdio(members, members.command, path)
   }
   if (members.url !== undefined) {
-    refuseMembers(written, [...Object.keys(STDIO_MEMBERS), ...REFUSED], 'streamable_http', path)
+    refuseMembers(written, [...Object.keys(STDIO_MEMBERS), 'bearer_token'], 'streamable_http', path)
     return readHttp(members, members.url, path)
   }
   throw fault('invalid_transport', 'invalid transport', path)
@@ -72,6 +77,7 @@ function refuseMembers(written: readonly string[], foreign: readonly string[], t
 }
 
 function readStdio(members: ServerMembers, command: string, path: Path): StdioServer {
+  const sandbox = readSandbox(members, path)
   return Object.freeze({
     type: 'stdio',
     command,
@@ -79,7 +85,21 @@ function readStdio(members: ServerMembers, command: string, path: Path): StdioSe
     env: Object.freeze(members.env ?? emptyRecord<string>()),
     envVars: Object.freeze((members.env_vars ?? []).map((variable) => readEnvVar(variable, path))),
     ...(members.cwd !== undefined && { cwd: members.cwd }),
+    ...(sandbox && { sandbox }),
   })
+}
+
+/** A network of no sandbox is a mistake that nobody would notice: the sandbox was forgotten, or its name misspelt. */
+function readSandbox(
+  { sandbox: mode, sandbox_network: network }: ServerMembers,
+  path: Path,
+): ServerSandbox | undefined {
+  if (network !== undefined && (mode === undefined || mode === 'danger-full-access')) {
+    const message = 'sandbox_network needs a sandbox: `read-only` or `workspace-write`'
+    throw fault('invalid_value', message, [...path, 'sandbox_network'], { member: 'sandbox_network' })
+  }
+  if (mode === undefined) return undefined
+  return Object.freeze({ mode, network: network ?? mode === 'danger-full-access' })
 }
 
 function readEnvVar(variable: string | { readonly name: string; readonly source?: string }, path: Path): EnvVar {

@@ -42,6 +42,12 @@ export const STDIO_MEMBERS = {
   env: described(map(text), 'Variables of its environment, by value.'),
   env_vars: described(list(envVar), 'Variables taken over from the environment by name.'),
   cwd: described(text, 'Its working directory; required when a shared server runs on another machine.'),
+  sandbox: described(
+    oneOf('read-only', 'workspace-write', 'danger-full-access'),
+    'Sandbox that its process runs in, on this machine alone: it may read everything, and write nothing, or to its ' +
+      'working directory and temporary folders. `danger-full-access` is none.',
+  ),
+  sandbox_network: described(flag, 'Whether it has a network in its sandbox.', { default: false }),
 }
 
 /** Members of an HTTP server alone (reference: catalog, 1.2). */
@@ -99,7 +105,7 @@ export const BOTH_MEMBERS = {
 }
 
 /** Read, and then refused or ignored. */
-const LEGACY_MEMBERS = { bearer_token: text, sandbox: text, name: text, experimental_environment: text }
+const LEGACY_MEMBERS = { bearer_token: text, name: text, experimental_environment: text }
 
 /** One entry of `[mcp_servers]`, before the members are judged together. */
 export const serverShape = table({ ...STDIO_MEMBERS, ...HTTP_MEMBERS, ...BOTH_MEMBERS, ...LEGACY_MEMBERS })

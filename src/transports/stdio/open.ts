@@ -3,6 +3,7 @@ import type { StdioServer } from '../../config/index.js'
 import type { Environment, SpawnRequest } from '../../environments/index.js'
 import { ConfigError } from '../../errors.js'
 import { childEnvironment, executorVariables } from './environment.js'
+import { type ServerLauncher, sandboxed } from './sandboxed.js'
 import { secretValues } from './secrets.js'
 import { StdioTransport } from './transport.js'
 
@@ -17,6 +18,8 @@ export interface OpenStdioOptions {
   readonly defaultCwd: string
   /** The server's name for people: the display form of its key. */
   readonly label: string
+  /** What a server with a sandbox is started with. Without it, such a server isn't started. */
+  readonly launcher?: ServerLauncher
   readonly onstderr?: (line: string) => void
   /** Ends the start; a started server is ended by `close` of the transport. */
   readonly signal?: AbortSignal
@@ -26,7 +29,7 @@ export interface OpenStdioOptions {
  * Starts a stdio server and returns its transport, which is not started yet: nothing was sent, and what the server
  * says meanwhile is kept.
  *
- * Raises `ConfigError` (its environment cannot be built, or a remote one names no working directory),
+ * Raises `ConfigError` (its environment cannot be built, a remote one names no working directory, or its sandbox can't be had),
  * `InvalidArgumentsError` (the executor cannot be told), `ProcessFailedError` (it cannot be started), `EnvironmentError`,
  * `CancelledError`, `ClosedError`.
  */
@@ -34,14 +37,34 @@ export async function openStdio(options: OpenStdioOptions): Promise<StdioTranspo
   const { environment, server, label, onstderr, signal } = options
   const launch = environment.kind === 'local' ? launchHere(options) : launchThere(options)
   const process = await environment.spawn({
-    program: server.command,
-    args: server.args,
+    ...(await programOf(options, launch)),
     ...launch,
     label,
     ...(signal && { signal }),
   })
   const secrets = secretValues(given(server, launch.env))
   return new StdioTransport(process, { label, secrets, ...(onstderr && { onstderr }) })
+}
+
+/** The server's own command, or what runs it in its sandbox. */
+async function programOf(
+  options: OpenStdioOptions,
+  { env, cwd = options.defaultCwd }: Launch,
+): Promise<Pick<SpawnRequest, 'program' | 'args'>> {
+  const { environment, server, platform, label, launcher } = options
+  if (server.sandbox === undefined || server.sandbox.mode === 'danger-full-access') {
+    return { program: server.command, args: server.args }
+  }
+  return sandboxed({
+    server,
+    sandbox: server.sandbox,
+    env,
+    cwd,
+    isHere: environment.kind === 'local',
+    platform,
+    label,
+    launcher,
+  })
 }
 
 type Launch = Pick<SpawnRequest, 'env' | 'cwd' | 'executorVariables'>
