@@ -21,7 +21,7 @@ describe('selecting a server', () => {
     expect(() => selectServer(keys, { server: 'files', environment: 'b' })).toThrow('(environment b)')
   })
 
-  it('tells where else there is one of that name', () => {
+  it('has where else there is one of that name in its data, its text being the reference’s', () => {
     const choicesFor = (server: string) => {
       try {
         return selectServer(keys, { server, environment: 'c' })
@@ -30,7 +30,7 @@ describe('selecting a server', () => {
       }
     }
     expect(choicesFor('files')).toMatchObject({
-      message: "unknown MCP server 'files (environment c)': there is one of that name for the whole thread, in a",
+      message: "unknown MCP server 'files (environment c)'",
       data: { choices: [null, 'a'] },
     })
     expect(choicesFor('nope')).toMatchObject({ message: "unknown MCP server 'nope (environment c)'", data: {} })

@@ -31,9 +31,8 @@ const FRAMES = [
   /^MCP client for `[^`]*` failed to start: /,
   /^tool call failed for `[^`]*`: /,
 ]
-/** So is what the system or the process said last, and where else a server of that name is: Codex doesn't tell. */
+/** So is what the system or the process said last. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
-  [/^(unknown MCP server '[^']*'): there is one of that name .*/s, '$1'],
   [/(handshaking with MCP server failed: )(?:Send message error|the executor cannot).*/s, '$1no answer over HTTP'],
   [/(failed: connection closed: initialize response): .*/s, '$1'],
   [
