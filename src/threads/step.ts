@@ -12,7 +12,17 @@ import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
 import { type Offered, offer } from './offered.js'
-import type { CallOptions, FunctionOutput, FunctionTool, Namespace, Step, StepTool, ToolCall } from './types.js'
+import { type ModelCallFacts, modelCallMembers, type Turn, withoutTurnMembers } from './turn-meta.js'
+import type {
+  CallOptions,
+  FunctionOutput,
+  FunctionTool,
+  ModelCallOptions,
+  Namespace,
+  Step,
+  StepTool,
+  ToolCall,
+} from './types.js'
 
 /** What a thread lends to its steps. */
 export interface StepHost {
@@ -33,12 +43,14 @@ export interface StepMoment {
   readonly selected: readonly string[]
   readonly authorityOf: (key: ServerKey) => PermissionAuthority<Profile>
   readonly sandboxOf: (server: Pick<CapturedServer, 'key' | 'config'>) => CallSandbox | undefined
+  /** That of the model which the step is for. */
+  readonly turn: Turn | undefined
 }
 
 /** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
 export function takeStep(
   servers: readonly CapturedServer[],
-  { selected, authorityOf, sandboxOf }: StepMoment,
+  { selected, authorityOf, sandboxOf, turn }: StepMoment,
   host: StepHost,
 ): Step {
   const offered = offer(
@@ -55,7 +67,7 @@ export function takeStep(
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
   const functions = new ResourceFunctions(servers, selected, host.functions)
   const byKey = new ServerKeyMap(servers.map((server) => [server.key, { server, sandbox: sandboxOf(server) }]))
-  return new FrozenStep(offered, hint, functions, byKey, host)
+  return new FrozenStep(offered, hint, functions, byKey, { ...host, turn })
 }
 
 /** A server as the step found it, and the policy that its calls carry. */
@@ -73,14 +85,14 @@ class FrozenStep implements Step {
   readonly #byFlat = new Map<string, StepTool>()
   readonly #byPair = new Map<string, StepTool>()
   readonly #servers: ServerKeyMap<StepServer>
-  readonly #host: StepHost
+  readonly #host: StepHost & Pick<StepMoment, 'turn'>
 
   constructor(
     offered: Offered,
     cacheHint: CacheHint,
     functions: ResourceFunctions,
     servers: ServerKeyMap<StepServer>,
-    host: StepHost,
+    host: StepHost & Pick<StepMoment, 'turn'>,
   ) {
     const { namespaces, tools } = offered
     this.namespaces = namespaces
@@ -107,7 +119,7 @@ class FrozenStep implements Step {
     )
   }
 
-  async call(call: ToolCall, options: CallOptions = {}): Promise<JsonObject> {
+  async call(call: ToolCall, options: ModelCallOptions = {}): Promise<JsonObject> {
     const tool = this.#byPair.get(pair(call.namespace, call.name))
     if (tool === undefined) throw new UnsupportedCallError(call.namespace, call.name)
     return this.#carryOut(tool, call.arguments, call._meta, withProgress(options))
@@ -116,7 +128,7 @@ class FrozenStep implements Step {
   async callFlat(
     flat: string,
     args: JsonValue | undefined,
-    { _meta, ...options }: CallOptions & { readonly _meta?: JsonObject } = {},
+    { _meta, ...options }: ModelCallOptions & { readonly _meta?: JsonObject } = {},
   ): Promise<JsonObject> {
     const tool = this.#byFlat.get(flat)
     if (tool === undefined) throw new UnsupportedCallError('', flat)
@@ -127,7 +139,7 @@ class FrozenStep implements Step {
     stepTool: StepTool,
     args: JsonValue | undefined,
     meta: JsonObject | undefined,
-    options: CallOptions,
+    { call: facts, ...options }: ModelCallOptions,
   ): Promise<JsonObject> {
     const { key, tool, authority } = stepTool
     const captured = this.#servers.get(key)
@@ -138,7 +150,7 @@ class FrozenStep implements Step {
     const toHook = { key, name: stepTool, tool, executionEnvironment, arguments: args }
     return this.#host.audit.tool(call, (record) =>
       this.#host.hooks.tool(toHook, options, record, (hooked) =>
-        this.#make(captured, stepTool, { hooked, meta, options, record }),
+        this.#make(captured, stepTool, { hooked, meta, facts, options, record }),
       ),
     )
   }
@@ -146,12 +158,16 @@ class FrozenStep implements Step {
   async #make(
     { server: offered, sandbox }: StepServer,
     { key, tool, authority }: StepTool,
-    { hooked, meta, options, record }: CallInHand,
+    { hooked, meta, facts, options, record }: CallInHand,
   ): Promise<JsonObject> {
     const place = `${key.name}/${tool}`
     const { source } = offered
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
-    const payload = payloadOf(place, hooked.arguments, meta, ids)
+    const { turn } = this.#host
+    const payload =
+      turn === undefined
+        ? payloadOf(place, hooked.arguments, meta, ids)
+        : payloadOf(place, hooked.arguments, withoutTurnMembers(meta), modelCallMembers(turn, facts ?? {}, ids))
     const server = await this.#host.approvals.bound(offered, tool, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
     const { definition } = prepared.binding
@@ -173,6 +189,7 @@ class FrozenStep implements Step {
 interface CallInHand {
   readonly hooked: HookedCall
   readonly meta: JsonObject | undefined
+  readonly facts: ModelCallFacts | undefined
   readonly options: CallOptions
   readonly record: CallRecord
 }

@@ -25,9 +25,10 @@ import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './oper
 import { judgedQuestions, type QuestionsHost } from './questions.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
-import { inLease, payloadOf, type StepHost, takeStep } from './step.js'
+import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
 import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
+import { turnOf } from './turn-meta.js'
 import type {
   ApprovalTarget,
   CallOptions,
@@ -36,6 +37,7 @@ import type {
   SelectedEnvironment,
   ServerSelector,
   Step,
+  StepOptions,
   Thread,
   ThreadEvent,
   ThreadOptions,
@@ -171,12 +173,14 @@ export class RuntimeThread implements Thread {
     this.#servers.configure({ ...configuration, multiEnvironment, discovery })
   }
 
-  async step(options: Parameters<Thread['step']>[0] = {}): Promise<Step> {
+  async step({ turn: facts, ...options }: StepOptions = {}): Promise<Step> {
+    const turn = facts === undefined ? undefined : turnOf(this.id, facts)
     const captured = await this.#captured(options)
     const mine = captured.filter(({ key }) => this.#servers.authorityOf(key).kind !== 'none')
     const selected = this.#servers.places.map(({ id }) => id)
     const authorityOf = (key: ServerKey) => this.#servers.authorityOf(key)
-    return takeStep(mine, { selected, authorityOf, sandboxOf: (server) => this.#sandboxOf(server) }, this.#step)
+    const sandboxOf: StepMoment['sandboxOf'] = (server) => this.#sandboxOf(server)
+    return takeStep(mine, { selected, authorityOf, sandboxOf, turn }, this.#step)
   }
 
   callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
@@ -324,7 +328,7 @@ export class RuntimeThread implements Thread {
     return this.#manager.captureOne(key, signal)
   }
 
-  async #captured(options: NonNullable<Parameters<Thread['step']>[0]>) {
+  async #captured(options: Omit<StepOptions, 'turn'>) {
     this.#refuseWhenClosed()
     const { wait = 'grace', signal } = options
     this.#servers.begin()

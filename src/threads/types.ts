@@ -13,6 +13,9 @@ import type { ReeveError } from '../errors.js'
 import type { ServerKey, ToolName } from '../identity/index.js'
 import type { ApprovalPolicy } from '../permissions/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
+import type { ModelCallFacts, TurnFacts } from './turn-meta.js'
+
+export type { ModelCallFacts, TurnFacts }
 
 /** One visible tool of a step. `definition` is the server's own object, whole and frozen. */
 export interface StepTool extends ToolName {
@@ -65,6 +68,11 @@ export interface CallOptions {
   readonly onContext?: (text: string) => void
 }
 
+export interface ModelCallOptions extends CallOptions {
+  /** What servers are told of this call, where the step was taken with `turn`. */
+  readonly call?: ModelCallFacts
+}
+
 /** A frozen view: what is offered and how each call is bound. A changed definition refuses the call. */
 export interface Step {
   /** For a model: visible tools only. */
@@ -78,12 +86,12 @@ export interface Step {
   /** Carries one of `functions` out. `args` as the model wrote them: JSON text, or parsed. */
   callFunction(name: string, args: JsonValue | undefined, options?: CallOptions): Promise<FunctionOutput>
   /** The `CallToolResult` as the server sent it, `isError` included. */
-  call(call: ToolCall, options?: CallOptions): Promise<JsonObject>
+  call(call: ToolCall, options?: ModelCallOptions): Promise<JsonObject>
   /** The same by flat name, for clients without namespaces. */
   callFlat(
     flat: string,
     args: JsonValue | undefined,
-    options?: CallOptions & { readonly _meta?: JsonObject },
+    options?: ModelCallOptions & { readonly _meta?: JsonObject },
   ): Promise<JsonObject>
 }
 
@@ -286,13 +294,25 @@ export type ApprovalTarget = Pick<RememberedApproval, 'subject' | 'binding'>
 
 export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
 
+export interface StepOptions {
+  readonly signal?: AbortSignal
+  readonly wait?: 'grace' | 'none' | 'all'
+  /**
+   * The turn of a model that the step is for, as servers are told of it in each call (reference: tool-calls, 5.1). Absent:
+   * they are told of none.
+   */
+  readonly turn?: TurnFacts
+}
+
 export interface Thread extends AsyncDisposable {
   readonly id: string
   /**
    * Takes the current state as a frozen step: waits for required servers, and for the others within the shared grace.
    * `wait: 'none'` takes what is known now (cache and ready servers); `wait: 'all'` waits for every startup to end.
+   *
+   * @throws InvalidArgumentsError for a `turn` that can't be sent
    */
-  step(options?: { readonly signal?: AbortSignal; readonly wait?: 'grace' | 'none' | 'all' }): Promise<Step>
+  step(options?: StepOptions): Promise<Step>
   /** A call by server and raw tool name, outside any step (reference: tool-calls, 10). Filters apply. */
   callTool(
     call: ServerSelector & { readonly tool: string; readonly arguments?: JsonValue; readonly _meta?: JsonObject },
@@ -331,5 +351,5 @@ export interface Thread extends AsyncDisposable {
 
 /** A thread for those who use its servers and leave its selection as it is; it may live in another process. */
 export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select'> & {
-  step(options?: Parameters<Thread['step']>[0]): Promise<ToolStep>
+  step(options?: Omit<StepOptions, 'turn'>): Promise<ToolStep>
 }
