@@ -198,12 +198,14 @@ describe.skipIf(process.platform === 'win32')('ending a tree', () => {
     expect(environment.running).toBe(0)
   })
 
-  it('ends what a server leaves behind when it ends by itself, before it says that it is over', async () => {
+  it('ends what a server leaves behind when it ends by itself, and holds it as running until then', async () => {
     const environment = open({ termGraceMs: 100 })
     const watched = await start(environment, node([STUBBORN, '--grandchild', '--leave']))
     await eventually(() => expect(watched.stderr().match(/^pids /gm)).toHaveLength(2))
     watched.process.closeStdin()
     expect(await watched.process.exited).toEqual({ code: 0, signal: null })
+    // The pipes of a killed process close a moment before it is gone.
+    await eventually(() => expect(environment.running).toBe(0))
     expect(pidsIn(watched.stderr()).filter(isRunning)).toEqual([])
   })
 
@@ -214,6 +216,7 @@ describe.skipIf(process.platform === 'win32')('ending a tree', () => {
     await eventually(() => expect(pidsIn(watched.stderr())).toHaveLength(1))
     watched.process.closeStdin()
     await watched.process.exited
+    await eventually(() => expect(environment.running).toBe(0))
     expect(pidsIn(watched.stderr()).filter(isRunning)).toEqual([])
   })
 
