@@ -19,6 +19,7 @@ const ROOMS = [
   'threads',
   'store',
   'telemetry',
+  'host',
   'reeve',
   'gateway',
   'console',

@@ -1,38 +1,23 @@
-import { join } from 'node:path'
-import {
-  CredentialKeeper,
-  FileCredentialStore,
-  type LoggedIn,
-  type LoggedOut,
-  type LoginServer,
-  type PendingLogin,
-  type ServerLoginOptions,
+import type {
+  LoggedIn,
+  LoggedOut,
+  LoginServer,
+  PendingLogin,
+  ServerLoginOptions,
   ServerLogins,
-  type UnattendedLoginOptions,
+  UnattendedLoginOptions,
 } from './auth/index.js'
 import {
   AuditLog,
-  type AuditStore,
-  type DurableApprovals,
   type HookListing,
   Hooks,
   type LauncherFindings,
-  Launchers,
-  LauncherTrials,
+  type Launchers,
   withTrustProblems,
 } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
-import { type ConfigProblem, type LoadedConfig, loadConfig, reeveHome, userHome } from './config/index.js'
-import { ConnectionPool, type HostVariables } from './connections/index.js'
-import {
-  CapabilityFinder,
-  createHttpClient,
-  type Environment,
-  EnvironmentRegistry,
-  EnvironmentTable,
-  LocalEnvironment,
-  reapOrphans,
-} from './environments/index.js'
+import { type ConfigProblem, type LoadedConfig, loadConfig } from './config/index.js'
+import { CapabilityFinder, type Environment, EnvironmentRegistry } from './environments/index.js'
 import {
   ClosedError,
   type ReeveError,
@@ -41,21 +26,19 @@ import {
   UnknownServerError,
   UnknownThreadError,
 } from './errors.js'
+import { ReeveHost, type ReeveHostOptions } from './host/index.js'
 import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
-import { openStore, type Store } from './store/index.js'
 import {
   RuntimeThread,
   type ServerSelector,
   type Thread,
   type ThreadConfiguration,
   type ThreadHost,
-  type ThreadMemory,
   type ThreadOptions,
   type ThreadOrigin,
   type ThreadRecord,
 } from './threads/index.js'
-import { transportOpener } from './transports/index.js'
 
 export {
   CallbackListener,
@@ -97,162 +80,22 @@ export type {
   EnvironmentState,
 } from './environments/index.js'
 export * from './errors.js'
+export { ReeveHost, type ReeveHostOptions } from './host/index.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'
 export type { ConfigProblem, EffectiveServer, LoadedConfig }
 
-export interface ReeveOptions {
-  /** Folder for state. Default: `$REEVE_HOME`, else `~/.reeve`. */
-  readonly home?: string
+export interface ReeveOptions extends ReeveHostOptions {
   /** Read instead of the user's and the project's configuration; later files win. */
   readonly configFiles?: readonly string[]
   /** Where a project's configuration is looked for, and where local servers without `cwd` run. Default: `process.cwd()`. */
   readonly cwd?: string
-  /** The host's variables. Servers get only what the configuration names and a short list. Default: `process.env`. */
-  readonly env?: HostVariables
   /** Over those of the configuration. */
   readonly features?: Readonly<Record<string, boolean>>
   /** Under those of the configuration: what holds where it says nothing. */
   readonly featureDefaults?: Readonly<Record<string, boolean>>
-  /** Milliseconds that a server is kept up once no thread uses it any more, for the next one that shares. Default 0. */
-  readonly idleMs?: number
-  /**
-   * Absolute path of a `reeve` command line, which servers of this machine may be told of as a launcher for sandboxed commands
-   * once it was tried out, and which starts the servers that have a sandbox. Default: none is, and those aren't started.
-   */
-  readonly commandLine?: string
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
   readonly host?: ReeveHost
-}
-
-export type ReeveHostOptions = Pick<ReeveOptions, 'home' | 'env' | 'idleMs' | 'commandLine'>
-
-/**
- * What runtimes of one process can have together: the state of one home, and processes and connections for one set of
- * variables. Threads that share servers do so across these runtimes: each with its own configuration and working
- * directory, and one server wherever these make no difference to it.
- */
-export class ReeveHost implements AsyncDisposable {
-  readonly home: string
-  readonly env: HostVariables
-  /** For the runtimes: the logins to servers of this home. */
-  readonly logins: ServerLogins
-  readonly #keeper: CredentialKeeper
-  readonly #store: Store
-  readonly #local: LocalEnvironment
-  readonly #environments: EnvironmentTable
-  readonly #pool: ConnectionPool
-  readonly #trials: LauncherTrials
-  readonly #commandLine: string | undefined
-  readonly #warnings: (ReeveError | Error)[]
-  #closed: Promise<void> | undefined
-
-  constructor(options: ReeveHostOptions = {}) {
-    this.env = options.env ?? process.env
-    this.home = options.home ?? reeveHome(this.env)
-    this.#keeper = new CredentialKeeper({ store: new FileCredentialStore(this.home), home: this.home })
-    this.logins = new ServerLogins(this.#keeper)
-    this.#store = openStore(join(this.home, 'state.sqlite'))
-    this.#warnings = [...this.#store.warnings]
-    this.#local = new LocalEnvironment({
-      home: this.home,
-      http: createHttpClient({ env: this.env }),
-      onwarning: (warning) => this.#warnings.push(warning),
-    })
-    this.#trials = new LauncherTrials({ host: this.#local, variables: this.env })
-    this.#commandLine = options.commandLine
-    this.#environments = new EnvironmentTable({ host: this.#local, env: this.env, cwd: this.home })
-    const environments = new Map([['local', this.#local]])
-    const { logins } = this
-    this.#pool = new ConnectionPool({
-      logins,
-      cache: this.#store.inventories,
-      ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
-      eras: this.#store.eras,
-      open: transportOpener({
-        environments,
-        parentEnv: this.env,
-        defaultCwd: this.home,
-        ...(options.commandLine !== undefined && { launcher: { commandLine: options.commandLine, home: this.home } }),
-        credentials: (server, environment) => logins.credentials(server, environment),
-      }),
-    })
-  }
-
-  /** What is wrong with the state folder, already dealt with. */
-  get warnings(): readonly (ReeveError | Error)[] {
-    return this.#warnings
-  }
-
-  /** For the runtimes. */
-  get pool(): ConnectionPool {
-    return this.#pool
-  }
-
-  /** For the runtimes: equal environments of theirs are one. */
-  get environments(): EnvironmentTable {
-    return this.#environments
-  }
-
-  /** For the runtimes: a file that was tried out is known to all of them. */
-  launchers(setting: string): Promise<Launchers> {
-    return Launchers.open({
-      setting,
-      home: userHome(this.env),
-      commandLine: this.#commandLine,
-      trials: this.#trials,
-    })
-  }
-
-  /** For the runtimes. */
-  get threads(): ThreadMemory {
-    return this.#store.threads
-  }
-
-  /** For the runtimes: what calls were allowed for good. */
-  get approvals(): DurableApprovals {
-    return this.#store.approvals
-  }
-
-  /** For the runtimes: where calls are recorded. */
-  get audit(): AuditStore {
-    return this.#store.audit
-  }
-
-  /** For the runtimes: a fault that stops nothing. */
-  warn(warning: ReeveError): void {
-    this.#warnings.push(warning)
-  }
-
-  /** Ends what earlier processes of this home left behind when they were killed. */
-  async reapOrphans(): Promise<void> {
-    const { problems } = await reapOrphans(this.home)
-    this.#warnings.push(...problems)
-  }
-
-  /** Kills every child at once: for a process that is about to end. */
-  killNow(): void {
-    this.#local.killNow()
-  }
-
-  /** Ends every connection and process, in parallel and bounded. Idempotent. */
-  close(): Promise<void> {
-    this.#closed ??= this.#shutDown()
-    return this.#closed
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #shutDown(): Promise<void> {
-    // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
-    await this.#pool.close()
-    await this.#keeper.settled()
-    await this.#environments.close()
-    await this.#local.close()
-    this.#store.close()
-  }
 }
 
 /**

@@ -1,0 +1,1 @@
+export { ReeveHost, type ReeveHostOptions } from './reeve-host.js'
