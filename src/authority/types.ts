@@ -1,25 +1,34 @@
+import type { ApprovalMode } from '../config/index.js'
 import type { ServerKey } from '../identity/index.js'
-import type { ApprovalPolicy, PermissionProfile } from '../permissions/index.js'
+import type { ApprovalPolicy } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 
 /**
- * What a call is issued with (design, invariant 2). Made once, when its step is, and frozen: nothing that happens later
- * changes it, and whatever does not match it is refused.
+ * What a call is issued with (design, invariant 2), as one value: what decides about it, what its server is told and what
+ * is recorded are all read from here. Made once, of what its step captured, and frozen: nothing that happens later changes
+ * it, and whatever does not match it is refused.
  */
 export interface CallAuthority {
   readonly key: ServerKey
   /** Where the server's process runs, or its HTTP requests start. */
   readonly executionEnvironment: string
-  /** Of the environment that owns the server; its own object, unknown members included. */
-  readonly profile: JsonObject
-  /** The same, read. */
-  readonly permissions: PermissionProfile
+  /**
+   * Of the environment that owns the server, in its wire shape: its own object, unknown members included. Null: none was
+   * handed over, and the runtime's own holds.
+   */
+  readonly profile: JsonObject | null
   /** Of the execution environment in this turn: absolute, in its style. Absent: it is not selected. */
   readonly cwd?: string
+  /** The same; none where there is no `cwd`. */
+  readonly workspaceRoots: readonly string[]
+  /** Of the thread; `on-request` where it has none. */
   readonly policy: ApprovalPolicy
-  /** Identity of the catalog that the call was bound in. */
-  readonly catalogRevision: string
+  /** The mode that holds for the tool: as configured, overlays applied. */
+  readonly approval: ApprovalMode
+  /** Of the server's tools, as the call was bound in them. Null: they were only known from the cache. */
+  readonly catalogRevision: number | null
   readonly threadId: string
   readonly turnId: string | null
+  /** The model's own, where it has one. */
   readonly callId: string
 }

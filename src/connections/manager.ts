@@ -19,7 +19,7 @@ import { ConnectionSet } from './set.js'
 import { StartupReport } from './startup-report.js'
 import { statusRow } from './status-row.js'
 import type { ClientProfile, ConnectionEvent, ReadyClient, ServerRequestHandler, ServerStatus } from './types.js'
-import type { View } from './view.js'
+import { offerBasis, type View } from './view.js'
 
 export interface ManagerOptions {
   readonly pool: ConnectionPool
@@ -147,6 +147,14 @@ export class ConnectionManager {
     const view = this.#openSet().view(key)
     if (view?.lease === undefined) throw new ServerDisabledError(key)
     return capture({ ...view, lease: view.lease })
+  }
+
+  /** Of the tools that a server has now; undefined while it is not up. */
+  catalogRevision(key: ServerKey): number | undefined {
+    const view = this.#openSet().view(key)
+    return view?.lease && offerBasis(view) === 'live'
+      ? view.lease.connection.offer.catalog.snapshot.revision
+      : undefined
   }
 
   /** Carries a prepared call out; see `PreparedCall.run`. */

@@ -6,6 +6,7 @@ import type { CapturedServer } from '../connections/index.js'
 import { serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { type ApprovalHost, approvalTarget, CallApprovals } from './approval.js'
+import { callAuthority, issuedAuthority } from './call-authority.js'
 
 const TOOL: JsonObject = { name: 'wipe', inputSchema: { type: 'object' } }
 
@@ -34,7 +35,6 @@ const configured = (mode?: ApprovalMode, more: Partial<ServerConfig> = {}) =>
 
 function approvals(options: ApprovalHost['options'] = {}, live?: CapturedServer) {
   return new CallApprovals({
-    threadId: 'thread',
     multiEnvironment: true,
     primaryEnvironment: () => 'local',
     durable: new KeptApprovals(),
@@ -47,10 +47,17 @@ function approvals(options: ApprovalHost['options'] = {}, live?: CapturedServer)
   })
 }
 
+function issuedFor(from: CallApprovals, captured: CapturedServer, tool: string) {
+  const moment = { threadId: 'thread', turn: undefined, policy: undefined, places: [], threadCwd: '/here' }
+  const issued = issuedAuthority(captured, { kind: 'runtime', profile: null }, moment)
+  if (issued === undefined) throw new Error('nothing governs it')
+  return callAuthority(issued, from.modeOf(captured, tool))
+}
+
 const approve = (from: CallApprovals, captured: CapturedServer, tool = 'wipe') =>
   from.approve(
     captured,
-    { tool, definition: TOOL, authority: { kind: 'runtime', profile: null }, payload: {}, ...NOBODY_ELSE },
+    { tool, definition: TOOL, authority: issuedFor(from, captured, tool), payload: {}, ...NOBODY_ELSE },
     {},
   )
 /** Neither recorded nor hooked. */

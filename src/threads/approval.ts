@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type ApprovalAsks,
@@ -6,13 +5,14 @@ import {
   type ApprovalDecision,
   Approver,
   bindingOf,
+  type CallAuthority,
   type DurableApprovals,
   type PromptFacts,
   promptMessage,
   promptMeta,
   subjectOf,
 } from '../authority/index.js'
-import type { PermissionAuthority, RegistrationSource } from '../catalog/index.js'
+import type { RegistrationSource } from '../catalog/index.js'
 import { type ApprovalMode, shellWord } from '../config/index.js'
 import { type CapturedServer, sameExecutionContract } from '../connections/index.js'
 import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.js'
@@ -20,13 +20,11 @@ import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
 import type { HookedCall } from './call-hooks.js'
-import type { Profile } from './composition.js'
-import { OWN_PROFILE, permissionsOf } from './judged-by.js'
+import { readProfile } from './judged-by.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
 
 /** What a thread decides about its calls with. */
 export interface ApprovalHost {
-  readonly threadId: string
   readonly multiEnvironment: boolean
   readonly primaryEnvironment: () => string | null
   readonly durable: DurableApprovals
@@ -44,8 +42,7 @@ export interface ApprovalHost {
 export interface CallToApprove {
   readonly tool: string
   readonly definition: JsonObject
-  /** Whose permission profile governs it. */
-  readonly authority: PermissionAuthority<Profile>
+  readonly authority: CallAuthority
   readonly payload: { readonly arguments?: JsonObject }
   /** Who is told what was decided, whatever it is. */
   readonly record: CallRecord
@@ -74,7 +71,7 @@ export class CallApprovals {
    * @throws StaleCatalogError the tool is no longer the one that was offered
    */
   async bound(server: CapturedServer, tool: string, signal: AbortSignal | undefined): Promise<CapturedServer> {
-    if (server.live || appliedMode(server, tool, this.#hasPolicy) === 'approve') return server
+    if (server.live || this.modeOf(server, tool) === 'approve') return server
     const live = await this.#host.live(server.key, signal)
     const [before, now] = [server, live].map(({ tools }) => tools.find(({ name }) => name === tool))
     const isSame = before === undefined || (now !== undefined && sameExecutionContract(before, now))
@@ -95,16 +92,20 @@ export class CallApprovals {
     call: CallToApprove,
     { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
   ): Promise<(() => void) | undefined> {
-    const mode = appliedMode(server, call.tool, this.#hasPolicy)
-    if (mode === 'approve') {
+    if (call.authority.approval === 'approve') {
       call.record?.decided('run', 'mode')
       return undefined
     }
-    const asked = this.#callOf(server, call, mode)
+    const asked = this.#callOf(server, call)
     const decision = await this.#approver.decide(asked, this.#asks(asked, origin, call.permission), signal)
     call.record?.decided(decision.outcome, decision.by)
     if (decision.outcome !== 'run') throw refusal(asked, decision)
     return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
+  }
+
+  /** How calls of a tool are approved that are issued now. */
+  modeOf(server: Pick<Server, 'key' | 'config'>, tool: string): ApprovalMode {
+    return appliedMode(server, tool, this.#hasPolicy)
   }
 
   get #hasPolicy(): boolean {
@@ -116,23 +117,16 @@ export class CallApprovals {
     if (problem !== undefined) this.#host.warn(key, problem)
   }
 
-  #callOf({ key, config, source }: Server, call: CallToApprove, mode: ApprovalMode): ApprovalCall {
+  #callOf({ config, source }: Server, call: CallToApprove): ApprovalCall {
     const { tool, definition, authority, payload } = call
     const { arguments: args } = payload
-    const { threadId, multiEnvironment, primaryEnvironment, options } = this.#host
+    const { multiEnvironment, primaryEnvironment, options } = this.#host
     return {
-      authority: {
-        key,
-        permissions: permissionsOf(authority) ?? OWN_PROFILE,
-        policy: options.approvalPolicy ?? 'on-request',
-        threadId,
-        turnId: null,
-        callId: randomUUID(),
-      },
+      authority,
+      permissions: readProfile(authority.profile),
       tool,
       definition,
       ...(args && { arguments: args }),
-      mode,
       endpoint: config,
       pluginId: pluginOf(source),
       primaryEnvironment: primaryEnvironment(),
@@ -195,7 +189,7 @@ function pluginOf(source: RegistrationSource): string | null {
  * gateway have approvals of their own. Then `prompt` and `writes` ask, and `auto` where it is a thread-wide server's: on
  * one that an environment brought it may be what was left of its own `approve`.
  */
-function appliedMode({ key, config }: Server, tool: string, hasPolicy: boolean): ApprovalMode {
+function appliedMode({ key, config }: Pick<Server, 'key' | 'config'>, tool: string, hasPolicy: boolean): ApprovalMode {
   const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.approvalMode : undefined
   const configured = own ?? config.defaultToolsApprovalMode
   if (hasPolicy) return configured ?? 'auto'
@@ -203,10 +197,10 @@ function appliedMode({ key, config }: Server, tool: string, hasPolicy: boolean):
 }
 
 function refusal(
-  { authority, tool, mode }: ApprovalCall,
+  { authority, tool }: ApprovalCall,
   decision: Exclude<ApprovalDecision, { readonly outcome: 'run' }>,
 ): ApprovalRequiredError {
-  const { key } = authority
+  const { key, approval } = authority
   const { text } = decision
   if (decision.by !== 'nobody') return new ApprovalRequiredError(key, tool, text)
   const environment = key.environment === null ? '' : ` --env ${shellWord(key.environment)}`
@@ -214,7 +208,7 @@ function refusal(
   return new ApprovalRequiredError(
     key,
     tool,
-    `${text} (its approval mode is '${mode}'); \`${allow}\` allows it as it is now where nobody can be asked`,
+    `${text} (its approval mode is '${approval}'); \`${allow}\` allows it as it is now where nobody can be asked`,
   )
 }
 

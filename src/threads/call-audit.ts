@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type AuditedCall, type AuditLog, authorityDigest } from '../authority/index.js'
-import type { PermissionAuthority } from '../catalog/index.js'
+import { isDeepStrictEqual } from 'node:util'
+import { type AuditedCall, type AuditLog, authorityDigest, type CallAuthority } from '../authority/index.js'
 import type { ServerConfig } from '../config/index.js'
 import type { ServerKey } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
-import type { Profile } from './composition.js'
 import type { PreparedFunction } from './functions/resource-functions.js'
 import type { FunctionOutput } from './types.js'
 
@@ -14,12 +13,10 @@ export type AuditSource = () => AuditLog | undefined
 /** A call of a tool, once it is known whose it is. */
 export interface CallToRecord {
   readonly key: ServerKey
-  /** Undefined: the server is not configured any more. */
-  readonly config: ServerConfig | undefined
+  readonly config: ServerConfig
   readonly tool: string
-  readonly authority: PermissionAuthority<Profile>
-  /** Of its execution environment, if that is selected. */
-  readonly cwd: string | undefined
+  /** Undefined: no profile governs the server. */
+  readonly authority: CallAuthority | undefined
   readonly arguments: JsonValue | undefined
 }
 
@@ -27,8 +24,7 @@ export interface CallToRecord {
 export type CallRecord = Pick<AuditedCall, 'decided' | 'rewritten' | 'sending'> | undefined
 
 interface KnownDigest {
-  readonly profile: Profile
-  readonly cwd: string | undefined
+  readonly authority: CallAuthority
   readonly digest: string
 }
 
@@ -48,16 +44,17 @@ export class CallAudit {
   tool(call: CallToRecord, make: (record: CallRecord) => Promise<JsonObject>): Promise<JsonObject> {
     const log = this.#source()
     if (log === undefined) return make(undefined)
-    const { key, config, tool, arguments: args } = call
+    const { key, config, tool, authority, arguments: args } = call
     return log.track(
       {
         threadId: this.#threadId,
-        callId: randomUUID(),
+        turnId: authority?.turnId ?? null,
+        callId: authority?.callId ?? randomUUID(),
         operation: 'tool',
         key,
-        executionEnvironment: config?.environmentId ?? null,
+        executionEnvironment: config.environmentId,
         tool,
-        authority: this.#authorityOf(call),
+        authority: authority === undefined ? null : this.#digestOf(config, authority),
         arguments: args,
       },
       make,
@@ -97,18 +94,21 @@ export class CallAudit {
     return answer
   }
 
-  #authorityOf({ key, config, authority, cwd }: CallToRecord): string | null {
-    if (config === undefined || authority.kind === 'none') return null
-    const { profile } = authority
+  #digestOf(config: ServerConfig, authority: CallAuthority): string {
     const known = this.#digests.get(config)
-    if (known !== undefined && known.profile === profile && known.cwd === cwd) return known.digest
-    const digest = authorityDigest({
-      key,
-      executionEnvironment: config.environmentId,
-      profile,
-      ...(cwd !== undefined && { cwd }),
-    })
-    this.#digests.set(config, { profile, cwd, digest })
+    if (known !== undefined && hasSameDigest(known.authority, authority)) return known.digest
+    const digest = authorityDigest(authority)
+    this.#digests.set(config, { authority, digest })
     return digest
   }
+}
+
+/** By identity of the profile, which is the same object from call to call. */
+function hasSameDigest(a: CallAuthority, b: CallAuthority): boolean {
+  return (
+    a.profile === b.profile &&
+    a.cwd === b.cwd &&
+    a.catalogRevision === b.catalogRevision &&
+    isDeepStrictEqual(a.policy, b.policy)
+  )
 }

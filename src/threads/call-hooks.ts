@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type CallAuthority,
   type FunctionHook,
   type HookCall,
   type HookListing,
@@ -35,10 +36,9 @@ export interface CallHooksHost {
 
 /** A call of a tool, once it is known whose it is. */
 export interface CallToHook {
-  readonly key: ServerKey
+  readonly authority: Pick<CallAuthority, 'key' | 'executionEnvironment' | 'turnId' | 'callId'>
   readonly name: Pick<ToolName, 'namespace' | 'name'>
   readonly tool: string
-  readonly executionEnvironment: string
   readonly arguments: JsonValue | undefined
 }
 
@@ -92,7 +92,7 @@ export class CallHooks {
     record: CallRecord,
     make: (hooked: HookedCall) => Promise<JsonObject>,
   ): Promise<JsonObject> {
-    const asked = this.#hookCall(call, hookName(call.name), { is: 'arguments' })
+    const asked = this.#hookCall({ ...call, ...call.authority }, hookName(call.name), { is: 'arguments' })
     const before = await hooks.pre(asked, signal)
     for (const text of before.context) onContext?.(text)
     if (before.is === 'refused') {
@@ -162,6 +162,8 @@ export class CallHooks {
     call: Pick<CallToHook, 'tool' | 'arguments'> & {
       readonly key: ServerKey | undefined
       readonly executionEnvironment: string | null
+      readonly turnId?: string | null
+      readonly callId?: string
     },
     toolName: string,
     rewriting: RewriteRule,
@@ -170,8 +172,8 @@ export class CallHooks {
     const { executionEnvironment } = call
     return {
       threadId,
-      turnId: null,
-      callId: randomUUID(),
+      turnId: call.turnId ?? null,
+      callId: call.callId ?? randomUUID(),
       toolName,
       toolInput: call.arguments ?? {},
       key: call.key ?? null,

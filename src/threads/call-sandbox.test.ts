@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { stdioConfig } from '../../test/fixtures/server-config.js'
+import type { PermissionAuthority } from '../catalog/index.js'
+import { serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import { issuedAuthority } from './call-authority.js'
 import { callSandbox, withSandbox } from './call-sandbox.js'
 import { selectPlaces } from './selection.js'
 
@@ -11,8 +15,17 @@ const places = selectPlaces(
   ],
   { defaultSelection: [], cwdOf: () => undefined, cwd: '/here' },
 )
-const of = (environmentId: string, profile: JsonObject | null = PROFILE) =>
-  callSandbox({ environmentId }, { kind: 'environment', environment: environmentId, profile }, places, '/here')
+const moment = { threadId: 'thread', turn: undefined, policy: undefined, places, threadCwd: '/here' }
+const issued = (environmentId: string, judgedBy: PermissionAuthority<JsonObject | null>) =>
+  issuedAuthority(
+    { key: serverKey('s'), config: stdioConfig({}, { environmentId }), catalogRevision: 1 },
+    judgedBy,
+    moment,
+  )
+function of(environment: string, profile: JsonObject | null = PROFILE) {
+  const authority = issued(environment, { kind: 'environment', environment, profile })
+  return authority && callSandbox(authority)
+}
 
 const ASKS = { capabilities: { experimental: { 'codex/sandbox-state': {} } } }
 const LAUNCHER = { codexExecutable: '/opt/codex/codex' }
@@ -33,7 +46,7 @@ describe('the policy that calls carry', () => {
   it('is none where the thread does not work, where nothing governs, and where none was handed over', () => {
     expect(of('other')).toBeUndefined()
     expect(of('devbox', null)).toBeUndefined()
-    expect(callSandbox({ environmentId: 'devbox' }, { kind: 'none' }, places, '/here')).toBeUndefined()
+    expect(issued('devbox', { kind: 'none' })).toBeUndefined()
   })
 })
 

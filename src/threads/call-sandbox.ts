@@ -1,25 +1,21 @@
 import {
   asksForSandboxState,
-  executionCwd,
+  type CallAuthority,
   type LauncherPaths,
   pathStyleOf,
   type SandboxServer,
   sandboxMeta,
   takesLauncher,
 } from '../authority/index.js'
-import type { PermissionAuthority } from '../catalog/index.js'
-import type { ServerConfig } from '../config/index.js'
 import type { ReadyClient } from '../connections/index.js'
 import { materialiseRoots } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import type { Profile } from './composition.js'
-import type { SelectedPlace } from './selection.js'
 import { unlessAborted } from './waiting.js'
 
 /** Paths of the launchers that work now. Asked only for servers that take one. */
 export type LauncherSource = () => Promise<LauncherPaths | undefined>
 
-/** The policy that the calls of one server carry to it: what was selected when its step was taken. Frozen. */
+/** The policy that a call carries to its server: of its authority. Frozen. */
 export interface CallSandbox {
   readonly executionEnvironment: string
   readonly profile: JsonObject
@@ -30,20 +26,15 @@ export interface CallSandbox {
 /**
  * Undefined where no profile was handed over, or where the server runs in an environment that is not selected: it is then
  * told of none.
- *
- * @param threadCwd of the thread, on the host
  */
-export function callSandbox(
-  { environmentId }: Pick<ServerConfig, 'environmentId'>,
-  authority: PermissionAuthority<Profile>,
-  places: readonly SelectedPlace[],
-  threadCwd: string,
-): CallSandbox | undefined {
-  if (authority.kind === 'none' || authority.profile === null) return undefined
-  const cwd = executionCwd(environmentId, places, threadCwd)
-  if (cwd === undefined) return undefined
-  const workspaceRoots = places.find(({ id }) => id === environmentId)?.workspaceRoots ?? [cwd]
-  return Object.freeze({ executionEnvironment: environmentId, profile: authority.profile, cwd, workspaceRoots })
+export function callSandbox({
+  executionEnvironment,
+  profile,
+  cwd,
+  workspaceRoots,
+}: Pick<CallAuthority, 'executionEnvironment' | 'profile' | 'cwd' | 'workspaceRoots'>): CallSandbox | undefined {
+  if (profile === null || cwd === undefined) return undefined
+  return Object.freeze({ executionEnvironment, profile, cwd, workspaceRoots })
 }
 
 /**

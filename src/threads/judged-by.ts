@@ -8,8 +8,12 @@ import type { Profile } from './composition.js'
  * @throws PermissionProfileError
  */
 export function permissionsOf(authority: PermissionAuthority<Profile>): PermissionProfile | undefined {
-  if (authority.kind === 'none') return undefined
-  return authority.profile === null ? OWN_PROFILE : parsePermissionProfile(authority.profile)
+  return authority.kind === 'none' ? undefined : readProfile(authority.profile)
+}
+
+/** @throws PermissionProfileError */
+export function readProfile(profile: Profile): PermissionProfile {
+  return profile === null ? OWN_PROFILE : parsePermissionProfile(profile)
 }
 
 /** Nothing is known of what the runtime itself may do, so that `never` does not take it for everything. */

@@ -1,3 +1,4 @@
+import type { CallAuthority } from '../authority/index.js'
 import type { PermissionAuthority } from '../catalog/index.js'
 import type { CacheHint, CapturedServer, PreparedCall, ReadyClient } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
@@ -6,8 +7,9 @@ import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
+import { callAuthority, type IssuedAuthority } from './call-authority.js'
 import type { CallHooks, HookedCall } from './call-hooks.js'
-import { type CallSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
+import { callSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
@@ -42,7 +44,8 @@ export interface StepMoment {
   /** The environments that are selected. */
   readonly selected: readonly string[]
   readonly authorityOf: (key: ServerKey) => PermissionAuthority<Profile>
-  readonly sandboxOf: (server: Pick<CapturedServer, 'key' | 'config'>) => CallSandbox | undefined
+  /** What the calls of a server are issued with. */
+  readonly issue: (server: CapturedServer) => IssuedAuthority | undefined
   /** That of the model which the step is for. */
   readonly turn: Turn | undefined
 }
@@ -50,7 +53,7 @@ export interface StepMoment {
 /** Freezes what was captured into a step: names, and for each tool the one call that it stands for. */
 export function takeStep(
   servers: readonly CapturedServer[],
-  { selected, authorityOf, sandboxOf, turn }: StepMoment,
+  { selected, authorityOf, issue, turn }: StepMoment,
   host: StepHost,
 ): Step {
   const offered = offer(
@@ -66,14 +69,18 @@ export function takeStep(
   )
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
   const functions = new ResourceFunctions(servers, selected, host.functions)
-  const byKey = new ServerKeyMap(servers.map((server) => [server.key, { server, sandbox: sandboxOf(server) }]))
+  const byKey = new ServerKeyMap<StepServer>()
+  for (const server of servers) {
+    const issued = issue(server)
+    if (issued !== undefined) byKey.set(server.key, { server, issued })
+  }
   return new FrozenStep(offered, hint, functions, byKey, { ...host, turn })
 }
 
-/** A server as the step found it, and the policy that its calls carry. */
+/** A server as the step found it, and what its calls are issued with. */
 interface StepServer {
   readonly server: CapturedServer
-  readonly sandbox: CallSandbox | undefined
+  readonly issued: IssuedAuthority
 }
 
 class FrozenStep implements Step {
@@ -141,26 +148,25 @@ class FrozenStep implements Step {
     meta: JsonObject | undefined,
     { call: facts, ...options }: ModelCallOptions,
   ): Promise<JsonObject> {
-    const { key, tool, authority } = stepTool
+    const { key, tool } = stepTool
     const captured = this.#servers.get(key)
     if (captured === undefined) throw new UnsupportedCallError('', tool)
-    const { server, sandbox } = captured
-    const call = { key, config: server.config, tool, authority, cwd: sandbox?.cwd, arguments: args }
-    const executionEnvironment = server.config.environmentId
-    const toHook = { key, name: stepTool, tool, executionEnvironment, arguments: args }
-    return this.#host.audit.tool(call, (record) =>
-      this.#host.hooks.tool(toHook, options, record, (hooked) =>
-        this.#make(captured, stepTool, { hooked, meta, facts, options, record }),
+    const { server, issued } = captured
+    const modelsId = this.#host.turn === undefined ? undefined : facts?.callId
+    const authority = callAuthority(issued, this.#host.approvals.modeOf(server, tool), modelsId)
+    return this.#host.audit.tool({ key, config: server.config, tool, authority, arguments: args }, (record) =>
+      this.#host.hooks.tool({ authority, name: stepTool, tool, arguments: args }, options, record, (hooked) =>
+        this.#make(server, authority, { tool, hooked, meta, facts, options, record }),
       ),
     )
   }
 
   async #make(
-    { server: offered, sandbox }: StepServer,
-    { key, tool, authority }: StepTool,
-    { hooked, meta, facts, options, record }: CallInHand,
+    offered: CapturedServer,
+    authority: CallAuthority,
+    { tool, hooked, meta, facts, options, record }: CallInHand,
   ): Promise<JsonObject> {
-    const place = `${key.name}/${tool}`
+    const place = `${authority.key.name}/${tool}`
     const { source } = offered
     const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
     const { turn } = this.#host
@@ -178,8 +184,8 @@ class FrozenStep implements Step {
     )
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }
-    const work = { remember, sandbox, config: server.config, launchers: this.#host.launchers, signal: options.signal }
-    const prepare = inLease(sent, work)
+    const { launchers } = this.#host
+    const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
     record?.sending()
     return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
   }
@@ -187,6 +193,7 @@ class FrozenStep implements Step {
 
 /** A call of a tool, as it was made. */
 interface CallInHand {
+  readonly tool: string
   readonly hooked: HookedCall
   readonly meta: JsonObject | undefined
   readonly facts: ModelCallFacts | undefined
@@ -209,7 +216,7 @@ export function payloadOf(
 export interface LeaseWork {
   /** Keeps what was allowed beyond the call (reference: authority, 4). */
   readonly remember: (() => void) | undefined
-  readonly sandbox: CallSandbox | undefined
+  readonly authority: CallAuthority
   readonly config: CapturedServer['config']
   readonly launchers: LauncherSource
   readonly signal: AbortSignal | undefined
@@ -218,8 +225,9 @@ export interface LeaseWork {
 /** To be run in the lease of a call: what is sent, with the policy that its server wants to know. Undefined: there is none. */
 export function inLease<Sent extends { readonly _meta: JsonObject }>(
   sent: Sent,
-  { remember, sandbox, config, launchers, signal }: LeaseWork,
+  { remember, authority, config, launchers, signal }: LeaseWork,
 ): ((client: Pick<ReadyClient, 'capabilities'>) => Promise<Sent>) | undefined {
+  const sandbox = callSandbox(authority)
   if (remember === undefined && sandbox === undefined) return undefined
   return (client) => {
     remember?.()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { CallAuthority } from '../authority/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
-import type { ServerConfig } from '../config/index.js'
 import {
   type CapturedServer,
   type ConnectionEvent,
@@ -11,13 +12,21 @@ import {
   type ServerStatus,
 } from '../connections/index.js'
 import type { CapabilityRoot } from '../environments/index.js'
-import { ClosedError, NoPermissionProfileError, ReeveError, ToolDisabledError } from '../errors.js'
+import {
+  ClosedError,
+  NoPermissionProfileError,
+  ReeveError,
+  ServerDisabledError,
+  StaleCatalogError,
+  ToolDisabledError,
+  UnknownServerError,
+} from '../errors.js'
 import { LOCAL_ENVIRONMENT, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
 import { CallAudit, type CallRecord } from './call-audit.js'
+import { callAuthority, type IssuedAuthority, issuedAuthority } from './call-authority.js'
 import { CallHooks } from './call-hooks.js'
-import { type CallSandbox, callSandbox } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
 import { LogLevel } from './log-level.js'
 import { withProgress } from './meta.js'
@@ -28,7 +37,7 @@ import type { ListingHost } from './server-pages.js'
 import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
 import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
-import { turnOf } from './turn-meta.js'
+import { type Turn, turnOf } from './turn-meta.js'
 import type {
   ApprovalTarget,
   CallOptions,
@@ -179,8 +188,8 @@ export class RuntimeThread implements Thread {
     const mine = captured.filter(({ key }) => this.#servers.authorityOf(key).kind !== 'none')
     const selected = this.#servers.places.map(({ id }) => id)
     const authorityOf = (key: ServerKey) => this.#servers.authorityOf(key)
-    const sandboxOf: StepMoment['sandboxOf'] = (server) => this.#sandboxOf(server)
-    return takeStep(mine, { selected, authorityOf, sandboxOf, turn }, this.#step)
+    const issue: StepMoment['issue'] = (server) => this.#issue(server, turn)
+    return takeStep(mine, { selected, authorityOf, issue, turn }, this.#step)
   }
 
   callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
@@ -196,38 +205,40 @@ export class RuntimeThread implements Thread {
     this.#refuseWhenClosed()
     const key = await this.#servers.locate(call, options.signal)
     const { tool } = call
-    const config = this.#servers.servers.find((server) => sameKey(server.key, key))?.config
-    const authority = this.#servers.authorityOf(key)
-    const cwd = config && this.#sandboxOf({ key, config })?.cwd
-    return this.#audit.tool({ key, config, tool, authority, cwd, arguments: call.arguments }, (record) =>
-      this.#call(key, config, call, { options, record, approval }),
+    const config = this.registration(key)?.config
+    if (config === undefined) throw new UnknownServerError(key)
+    const catalogRevision = this.#manager.catalogRevision(key)
+    const issued = this.#issue({ key, config, catalogRevision })
+    const authority = issued && callAuthority(issued, this.#approvals.modeOf({ key, config }, tool))
+    return this.#audit.tool({ key, config, tool, authority, arguments: call.arguments }, (record) =>
+      this.#call({ key, config }, authority, call, { options, record, approval }),
     )
   }
 
   async #call(
-    key: ServerKey,
-    config: ServerConfig | undefined,
+    { key, config }: Pick<CapturedServer, 'key' | 'config'>,
+    authority: CallAuthority | undefined,
     call: Parameters<Thread['callTool']>[0],
     { options, record, approval }: DirectCall,
   ): Promise<JsonObject> {
     const { tool } = call
     const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
-    if (config !== undefined && !isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
-    if (config?.enabled === true && this.#servers.authorityOf(key).kind === 'none')
-      throw new NoPermissionProfileError(key, config.environmentId)
+    if (!isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
+    if (!config.enabled) throw new ServerDisabledError(key)
+    if (authority === undefined) throw new NoPermissionProfileError(key, config.environmentId)
     const offered = await this.#manager.captureOne(key, options.signal)
+    // Another configuration, under another authority, while the server came up.
+    if (!isDeepStrictEqual(offered.config, config)) throw new StaleCatalogError(key, tool)
     const server = await this.#approvals.bound(offered, tool, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
-    const authority = this.#servers.authorityOf(key)
-    const sandbox = this.#sandboxOf(server)
     if (approval === 'hook') record?.decided('run', 'hook')
     const toApprove = { tool, definition, authority, payload, record, permission: undefined }
     const remember = approval === 'hook' ? undefined : await this.#approvals.approve(server, toApprove, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
-    const prepare = inLease(sent, { remember, sandbox, config: server.config, launchers, signal: options.signal })
+    const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
     record?.sending()
     if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
@@ -339,9 +350,15 @@ export class RuntimeThread implements Thread {
     return this.#manager.capture(options)
   }
 
-  /** The policy that calls of a server carry to it, as selected now. */
-  #sandboxOf({ key, config }: Pick<CapturedServer, 'key' | 'config'>): CallSandbox | undefined {
-    return callSandbox(config, this.#servers.authorityOf(key), this.#servers.places, this.#host.cwd)
+  /** What the calls of a server are issued with now. */
+  #issue(server: Parameters<typeof issuedAuthority>[0], turn?: Turn): IssuedAuthority | undefined {
+    return issuedAuthority(server, this.#servers.authorityOf(server.key), {
+      threadId: this.id,
+      turn,
+      policy: this.#options.approvalPolicy,
+      places: this.#servers.places,
+      threadCwd: this.#host.cwd,
+    })
   }
 
   #keep(places: readonly SelectedPlace[]): void {

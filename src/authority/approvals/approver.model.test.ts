@@ -105,7 +105,7 @@ it('runs no call without a matching decision, in ten thousand sequences of calls
           case 'call': {
             calls += 1
             const { place, mode, policy, answer } = event
-            const call = { ...callOf(place), mode }
+            const call = callOf(place)
             const wanted = wantedOf(model, place, mode, policy)
             let asked = false
             const user = async () => {
@@ -114,7 +114,7 @@ it('runs no call without a matching decision, in ten thousand sequences of calls
               return { action: 'accept', _meta: { persist: answer } }
             }
             const decision = await approver.decide(
-              { ...call, authority: { ...call.authority, policy } },
+              { ...call, authority: { ...call.authority, policy, approval: mode } },
               answer === 'nobody' ? {} : { user },
             )
             approver.remember(decision)

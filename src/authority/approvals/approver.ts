@@ -1,5 +1,6 @@
 import type { ApprovalMode, ServerConfig } from '../../config/index.js'
 import { CancelledError } from '../../errors.js'
+import type { PermissionProfile } from '../../permissions/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { Reviewer } from '../reviewer/contract.js'
 import { type ReviewSettings, reviewCall } from '../reviewer/review.js'
@@ -19,14 +20,14 @@ import { REFUSED } from './texts.js'
 
 /** A call that is about to be made, with the authority that its step captured. */
 export interface ApprovalCall {
-  readonly authority: Pick<CallAuthority, 'key' | 'policy' | 'permissions' | 'threadId' | 'turnId' | 'callId'>
+  readonly authority: Pick<CallAuthority, 'key' | 'policy' | 'approval' | 'threadId' | 'turnId' | 'callId'>
+  /** The authority's profile, read. */
+  readonly permissions: PermissionProfile
   /** The raw name. */
   readonly tool: string
   readonly definition: JsonObject
   /** Absent: the call has none. */
   readonly arguments?: JsonObject
-  /** As configured for the tool, overlays applied. */
-  readonly mode: ApprovalMode
   /** What is managed for it; only tightens. */
   readonly managedMode?: ApprovalMode
   /** How the server is started or reached. */
@@ -146,12 +147,12 @@ export class Approver {
 
   /** As things are now: while hooks run, an approval may be revoked. */
   #factsOf(call: ApprovalCall, hook: PermissionHookOutcome): CallFacts {
-    const { authority, definition, strictReview, reviewer } = call
-    const mode = underManagedMode(call.mode, call.managedMode)
+    const { authority, permissions, definition, strictReview, reviewer } = call
+    const mode = underManagedMode(authority.approval, call.managedMode)
     return {
       strictReview: strictReview ?? false,
       policy: authority.policy,
-      permissions: authority.permissions,
+      permissions,
       mode,
       hints: hintsOf(definition),
       remembered: this.#remembered(call, mode),
@@ -172,7 +173,7 @@ export class Approver {
 
   async #reviewed(call: ApprovalCall, reviewer: Reviewer | undefined, signal: AbortSignal): Promise<ApprovalDecision> {
     if (reviewer === undefined) return refused('nobody', REFUSED.noReviewer)
-    const { authority, tool, definition, arguments: args, connector, primaryEnvironment } = call
+    const { authority, permissions, tool, definition, arguments: args, connector, primaryEnvironment } = call
     const { title, description, annotations } = definition
     const outcome = await reviewCall(
       reviewer,
@@ -188,7 +189,7 @@ export class Approver {
         targetItemId: authority.callId,
         threadId: authority.threadId,
         turnId: authority.turnId,
-        permissions: authority.permissions,
+        permissions,
         primaryEnvironment,
         untrusted: [description, connector?.description].filter((text) => typeof text === 'string'),
       },

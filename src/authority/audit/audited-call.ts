@@ -7,7 +7,7 @@ import type { AuditRecord } from './record.js'
 /** What is known of a call before it is made. */
 export interface AuditedFacts {
   readonly threadId: string
-  readonly turnId?: string
+  readonly turnId?: string | null
   readonly callId: string
   readonly operation: AuditRecord['operation']
   readonly key: ServerKey | null
