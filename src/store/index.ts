@@ -2,12 +2,15 @@ import type { AuditStore, DurableApprovals } from '../authority/index.js'
 import type { EraMemory, InventoryCache } from '../connections/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ThreadMemory } from '../threads/index.js'
+import { type AnalyticsQueue, SqliteAnalytics } from './analytics.js'
 import { SqliteApprovals } from './approvals.js'
 import { SqliteAudit } from './audit.js'
 import { openDatabase } from './database.js'
 import { SqliteEras } from './eras.js'
 import { SqliteInventories } from './inventories.js'
 import { SqliteThreads } from './threads.js'
+
+export type { AnalyticsLimits, AnalyticsQueue, AnalyticsQueueOwner, QueuedEvent } from './analytics.js'
 
 /** The durable state of one home. */
 export interface Store extends Disposable {
@@ -16,6 +19,7 @@ export interface Store extends Disposable {
   readonly threads: ThreadMemory
   readonly approvals: DurableApprovals
   readonly audit: AuditStore
+  readonly analytics: AnalyticsQueue
   /** What was wrong with the file on disk; already dealt with. */
   readonly warnings: readonly ReeveError[]
   close(): void
@@ -41,6 +45,7 @@ export function openStore(file: string): Store {
     threads: new SqliteThreads(connection),
     approvals: new SqliteApprovals(connection),
     audit: new SqliteAudit(connection),
+    analytics: new SqliteAnalytics(connection),
     warnings,
     close,
     [Symbol.dispose]: close,

@@ -42,4 +42,15 @@ export const MIGRATIONS: readonly string[] = [
      bytes   INTEGER NOT NULL
    );
    CREATE INDEX audit_by_time ON audit (last_at, bytes);`,
+  `CREATE TABLE analytics (
+     id         INTEGER PRIMARY KEY AUTOINCREMENT,
+     actor      TEXT NOT NULL,
+     binding    TEXT NOT NULL,
+     event      TEXT NOT NULL,
+     bytes      INTEGER NOT NULL,
+     queued_at  INTEGER NOT NULL,
+     attempts   INTEGER NOT NULL DEFAULT 0,
+     held_until INTEGER NOT NULL
+   );
+   CREATE INDEX analytics_by_binding ON analytics (binding, id);`,
 ]
