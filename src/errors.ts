@@ -467,6 +467,7 @@ export class SandboxCommandError extends ReeveError {
 // ---- first-party auth ----
 
 /**
+ * - `no_owning_context`: the thread has no first-party auth of its own, and there is no other to use.
  * - `registration_failed`: the running process could not register its key; `data.status`, `data.retryAtMs`.
  * - `credentials_changed_not_sent`: a refresh or login changed the credential under the operation; the connection is rebuilt.
  * - `signed_out`: the account signed out; calls work again after a login. `no_credential`: nobody has signed in.
@@ -495,6 +496,7 @@ export type FirstPartyAuthFault =
   | 'unsupported_endpoint'
   | 'selection_not_possible'
   | 'selection_mismatch'
+  | 'no_owning_context'
 
 /**
  * A request to the first-party backend that was not sent, since it could not carry the credential that it should
@@ -519,10 +521,18 @@ export class FirstPartyAuthError extends ReeveError {
   }
 }
 
-/** A credential file that can't be read or written. `place` is the file, and the member where one is at fault. */
+/**
+ * A credential file that can't be read or written. `place` is the file, and the member where one is at fault.
+ * `keychain_unavailable`: there is no keychain, it is locked, or it refuses us; `place` names it.
+ */
 export class CredentialStoreError extends ReeveError {
   constructor(
-    code: 'credentials_unreadable' | 'credentials_unwritable' | 'credentials_invalid' | 'credentials_locked',
+    code:
+      | 'credentials_unreadable'
+      | 'credentials_unwritable'
+      | 'credentials_invalid'
+      | 'credentials_locked'
+      | 'keychain_unavailable',
     message: string,
     facts: ReeveErrorFacts & { readonly place: string },
   ) {
@@ -531,6 +541,18 @@ export class CredentialStoreError extends ReeveError {
 }
 
 // ---- OAuth for servers ----
+
+/**
+ * Somebody logged in to the server as another account than this connection speaks for. Nothing was sent: what was begun
+ * for one account is not gone on with as another. A new step has a connection of the new account.
+ */
+export class AccountChangedError extends ReeveError {
+  /** The request never left. */
+  readonly sent = false
+  constructor(message: string, facts: ReeveErrorFacts = {}) {
+    super('account_changed', message, facts)
+  }
+}
 
 export type OAuthFault =
   | 'oauth_unsupported'

@@ -13,6 +13,8 @@ export interface PlacedOpenOptions extends OpenOptions {
   readonly cwd: string
   /** Where it runs, for a holder that knows; null when it knows no environment of that id. */
   readonly environment?: Environment | null
+  /** The same object for whatever one connection opens. */
+  readonly connection?: object
 }
 
 /** Opens servers for everybody: told for whom, by the working directory. */

@@ -185,6 +185,7 @@ export class ConnectionPool {
     const { open, eras, logins, debounce, random } = this.#options
     const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of)))
     const { cache } = this
+    const standsFor = {}
     const connection = new Connection({
       server,
       identity,
@@ -193,6 +194,7 @@ export class ConnectionPool {
         open(opened, {
           ...options,
           cwd: fallbackCwd,
+          connection: standsFor,
           ...(environment !== undefined && { environment: environment?.environment ?? null }),
         }),
       ...(environment && { environment: environment.environment }),

@@ -18,7 +18,7 @@ export interface OpenerOptions {
   /** What servers with a sandbox are started with. Without it they aren't started. */
   readonly launcher?: ServerLauncher
   /** Credentials that the configuration does not give itself, for a server that is reached through this environment. */
-  readonly credentials?: (server: Openable, environment: Environment) => HttpAuth | undefined
+  readonly credentials?: (server: Openable, environment: Environment, connection?: object) => HttpAuth | undefined
   /** Every line that a server writes to stderr. */
   readonly onstderr?: (key: ServerKey, line: string) => void
 }
@@ -36,6 +36,8 @@ export interface Opening {
   readonly cwd?: string
   /** Where it runs, by whoever wants it opened; null where they know no environment of that id. */
   readonly environment?: Environment | null
+  /** Stands for the connection that it is opened for, at first and again after a session was lost. */
+  readonly connection?: object
 }
 
 /**
@@ -48,7 +50,7 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
   const { environments, parentEnv, defaultCwd, credentials, onstderr, launcher } = options
   return async (
     { key, config, source },
-    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId) },
+    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId), connection },
   ) => {
     const label = displayKey(key)
     if (environment === undefined || environment === null) throw unknownEnvironment(label, config.environmentId)
@@ -70,7 +72,7 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
     const reached =
       environment.kind === 'local' ? { spawn: environment.spawn.bind(environment) } : { executor: environment }
     const redirects = source?.plugin?.agentPlugin === true ? 'stop-credentials' : 'same-origin'
-    const auth = credentials?.({ key, config, ...(source && { source }) }, environment)
+    const auth = credentials?.({ key, config, ...(source && { source }) }, environment, connection)
     return openHttp({
       http: environment.http,
       server,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FileCredentialStore } from '../../src/auth/index.js'
-import { Reeve, type Thread } from '../../src/reeve.js'
+import { Reeve, type Step, type Thread } from '../../src/reeve.js'
 import { AuthorizationServer } from '../standins/authorization-server.js'
 
 let home: string
@@ -85,4 +85,50 @@ describe('a server that wants a login', () => {
     await call()
     expect(starts()).toHaveLength(before)
   })
+})
+
+describe('a step that was taken as one account', () => {
+  const whoami = (step: Step) => step.call({ ...toolOf(step), arguments: {} })
+  const toolOf = ({ tools }: Step) => {
+    const [tool] = tools
+    if (tool === undefined) throw new Error('no tool')
+    return tool
+  }
+  const authorizations = () =>
+    server.requests.filter(({ path, authorization }) => path === '/mcp' && authorization).map((r) => r.authorization)
+
+  it('goes on over refreshes and another login of the same account', async () => {
+    server.options = { subject: 'alice' }
+    await logIn()
+    const step = await thread.step({ wait: 'all' })
+    expect(await whoami(step)).toMatchObject({ content: [{ text: 'alice' }] })
+    server.expire(token())
+    expect(await whoami(step)).toMatchObject({ content: [{ text: 'alice' }] })
+    await logIn()
+    expect(await whoami(step)).toMatchObject({ content: [{ text: 'alice' }] })
+    expect(authorizations().at(-1)).toBe(`Bearer ${token()}`)
+  })
+
+  it.each([
+    ['that the server names', { subject: 'alice' }, { subject: 'bob' }, 'bob'],
+    ['that nobody knows', {}, {}, 'you'],
+  ])(
+    'sends nothing after a login to another account %s, and a new step speaks for that one',
+    async (_what, one, other, name) => {
+      server.options = one
+      await logIn()
+      const step = await thread.step({ wait: 'all' })
+      await whoami(step)
+      server.options = other
+      await logIn()
+      const sent = server.requests.length
+      await expect(whoami(step)).rejects.toMatchObject({ code: 'account_changed' })
+      expect(server.requests.slice(sent).filter(({ body }) => body.includes('tools/call'))).toEqual([])
+      const before = authorizations()
+      expect(await whoami(await thread.step({ wait: 'all' }))).toMatchObject({ content: [{ text: name }] })
+      expect(before).not.toContain(`Bearer ${token()}`)
+      // The connection of the other account is there by now, and that of the first one was ended.
+      await expect(whoami(step)).rejects.toMatchObject({ code: expect.stringMatching(/^(account_changed|closed)$/) })
+    },
+  )
 })

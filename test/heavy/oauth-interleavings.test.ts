@@ -72,7 +72,7 @@ describe('logins, logouts, refreshes and calls in any order', () => {
     const model = new Model()
     const stores = Array.from({ length: RUNTIMES }, () => new FileCredentialStore(home))
     const owner = { server: 'guarded', environment: 'local', url: server.resourceUrl, principal: 'user' }
-    const runtimes = stores.map((store) => new OAuthServerAuth(new CredentialKeeper({ store, home }), owner, http))
+    const runtimes = stores.map((store) => new Runtime(new CredentialKeeper({ store, home }), owner))
     const faults: unknown[] = []
     let changing = Promise.resolve()
     const seen = { calls: 0, logins: 0, logouts: 0, expiries: 0 }
@@ -85,8 +85,11 @@ describe('logins, logouts, refreshes and calls in any order', () => {
     }
     const call = async (): Promise<void> => {
       const watch = model.watch()
-      const { account, status } = await operate(pick(runtimes))
-      if (!watch.possible.has(account) || status >= 500) faults.push({ account, status, possible: [...watch.possible] })
+      const runtime = pick(runtimes)
+      const { account, status } = await runtime.operate()
+      // Nobody's connection stays nobody's, whoever is logged in by now.
+      if (account && (!watch.possible.has(account) || status >= 500))
+        faults.push({ account, status, possible: [...watch.possible] })
       watch.end()
     }
     const actions = {
@@ -119,7 +122,9 @@ describe('logins, logouts, refreshes and calls in any order', () => {
     }
     await Promise.all(Array.from({ length: CONCURRENT }, worker))
     await change('alice')
-    expect(await operate(pick(runtimes))).toEqual({ account: 'alice', status: 200 })
+    const last = new Runtime(new CredentialKeeper({ store: pick(stores), home }), owner)
+    expect(await last.operate()).toEqual({ account: 'alice', status: 200 })
+    expect(runtimes.flatMap(({ mixed }) => mixed)).toEqual([])
     expect(faults).toEqual([])
     expect(server.counts).toMatchObject({ reuses: 0, refused: 0 })
     expect(server.counts.refreshes).toBeGreaterThan(100)
@@ -127,24 +132,47 @@ describe('logins, logouts, refreshes and calls in any order', () => {
   })
 })
 
-/** One operation as a connection sends it; `account` is whose token went out last. */
-async function operate(auth: OAuthServerAuth): Promise<{ readonly account: Account; readonly status: number }> {
-  const operation = { method: 'POST', url: server.resourceUrl, origin: server.origin }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
-  let account: Account = null
-  try {
-    for (let attempt = 1; ; attempt += 1) {
-      const headers = await auth.headers(operation)
-      account = accountOf(headers[0]?.[1])
-      const response = await http.request({ method: 'POST', url: operation.url, headers, body })
-      response.cancel()
-      if (response.status !== 401 || attempt === 2) return { account, status: response.status }
-      if (!(await auth.onUnauthorized(operation, { headers }))) return { account, status: 401 }
+/** One that connects anew when its connection speaks for an account that is not logged in any more. */
+class Runtime {
+  /** Connections that sent for more than one account. */
+  readonly mixed: unknown[] = []
+  readonly #connect: () => OAuthServerAuth
+  #connection: { readonly auth: OAuthServerAuth; readonly spokeFor: Set<Account> }
+
+  constructor(keeper: CredentialKeeper, owner: ConstructorParameters<typeof OAuthServerAuth>[1]) {
+    this.#connect = () => new OAuthServerAuth(keeper, owner, http)
+    this.#connection = { auth: this.#connect(), spokeFor: new Set() }
+  }
+
+  /** `account` is whose token went out last; undefined: nothing was sent. */
+  async operate(): Promise<{ readonly account: Account | undefined; readonly status: number }> {
+    const operation = { method: 'POST', url: server.resourceUrl, origin: server.origin }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+    const connection = this.#connection
+    const { auth, spokeFor } = connection
+    let account: Account | undefined
+    const leave = () => {
+      if (this.#connection === connection) this.#connection = { auth: this.#connect(), spokeFor: new Set() }
     }
-  } catch (error) {
-    // Logged out under the operation: nothing was sent for anybody any more.
-    if (error instanceof ReeveError && error.code === 'auth_required') return { account, status: 401 }
-    throw error
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const headers = await auth.headers(operation)
+        account = accountOf(headers[0]?.[1])
+        spokeFor.add(account)
+        if (spokeFor.size > 1) this.mixed.push([...spokeFor])
+        const response = await http.request({ method: 'POST', url: operation.url, headers, body })
+        response.cancel()
+        if (response.status !== 401 || attempt === 2) return { account, status: response.status }
+        if (await auth.onUnauthorized(operation, { headers })) continue
+        leave()
+        return { account, status: 401 }
+      }
+    } catch (error) {
+      // Logged out, or in as somebody else, under the operation: nothing was sent for anybody any more.
+      if (!(error instanceof ReeveError) || !['auth_required', 'account_changed'].includes(error.code)) throw error
+      leave()
+      return { account, status: 401 }
+    }
   }
 }
 
@@ -162,6 +190,7 @@ function loginOf(account: string, owner: Pick<StoredCredential, 'server' | 'envi
     ...owner,
     issuer: server.origin,
     loginId: token.access_token,
+    subject: account,
     loggedInAt: Date.now(),
     client: { id: account, method: 'none' as const, kind: 'configured' as const },
     tokenEndpoint: `${server.origin}/token`,

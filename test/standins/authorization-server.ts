@@ -6,6 +6,8 @@ export interface StandInOptions {
   /** Seconds; null: the answer does not say. */
   readonly lifetime?: number | null
   readonly scopes?: readonly string[]
+  /** Who is at the browser: told in an ID token, and by the resource's tool. */
+  readonly subject?: string
   /** Over the metadata that it publishes. */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** Over the metadata of the resource. */
@@ -29,6 +31,7 @@ interface Grant {
   readonly client: string
   readonly scope: string
   readonly family: Family
+  readonly subject?: string | undefined
 }
 
 /**
@@ -186,7 +189,8 @@ export class AuthorizationServer implements AsyncDisposable {
     if (!fits || known === undefined) return json(400, { error: 'invalid_grant' })
     this.counts.codes += 1
     const scope = known.params.get('scope') ?? ''
-    return json(200, this.#issue({ client: known.client, scope, family: { revoked: false } }))
+    const { subject } = this.options
+    return json(200, this.#issue({ client: known.client, scope, family: { revoked: false }, subject }))
   }
 
   async #rotate(form: URLSearchParams, by: number): Promise<Answer> {
@@ -211,17 +215,18 @@ export class AuthorizationServer implements AsyncDisposable {
     return json(200, {})
   }
 
-  #issue({ client, scope, family }: Grant) {
+  #issue({ client, scope, family, subject }: Grant) {
     const { lifetime = 3600 } = this.options
     const access = randomBytes(16).toString('hex')
     const refresh = randomBytes(16).toString('hex')
-    this.#access.set(access, { client, scope, family, endsAt: Date.now() + (lifetime ?? 3600) * 1000 })
+    this.#access.set(access, { client, scope, family, subject, endsAt: Date.now() + (lifetime ?? 3600) * 1000 })
     this.#clients.set(access, client)
-    this.#refresh.set(refresh, { client, scope, family, used: false })
+    this.#refresh.set(refresh, { client, scope, family, subject, used: false })
     return {
       access_token: access,
       token_type: 'Bearer',
       refresh_token: refresh,
+      ...(subject !== undefined && { id_token: idToken({ iss: this.origin, sub: subject, aud: client }) }),
       ...(lifetime !== null && { expires_in: lifetime }),
       ...(scope !== '' && { scope }),
     }
@@ -243,13 +248,19 @@ export class AuthorizationServer implements AsyncDisposable {
         serverInfo: { name: 'guarded', version: '1' },
       },
       'tools/list': { tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: 'you' }] },
+      'tools/call': { content: [{ type: 'text', text: this.#access.get(token)?.subject ?? 'you' }] },
     }
     const result = results[method]
     return result === undefined
       ? json(200, { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
       : json(200, { jsonrpc: '2.0', id, result })
   }
+}
+
+/** Nobody here looks at its signature. */
+function idToken(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'ES256' })}.${part(claims)}.${Buffer.alloc(64).toString('base64url')}`
 }
 
 function json(status: number, value: unknown): Answer {

@@ -191,12 +191,39 @@ describe('the credentials of a connection', () => {
   const operation = () => ({ method: 'POST', url: server.resourceUrl, origin: server.origin })
   const authOf = (keeper = keeperOf()) => new OAuthServerAuth(keeper, owner(), http)
 
-  it('are nothing where nobody is logged in, and a login of another process at the next operation', async () => {
+  it('are nothing where nobody is logged in, and stay so on a connection that began as nobody', async () => {
     const auth = authOf()
     expect(await auth.headers(operation())).toEqual([])
     expect(await auth.onUnauthorized(operation(), { headers: [] })).toBe(false)
     const { accessToken } = await loggedIn({ expiresAt: Date.now() + 60_000 })
-    expect(await auth.headers(operation())).toEqual([['Authorization', `Bearer ${accessToken}`]])
+    expect(await auth.headers(operation())).toEqual([])
+    expect(await authOf().headers(operation())).toEqual([['Authorization', `Bearer ${accessToken}`]])
+  })
+
+  it('are those of one account: another login of it counts at once, one of another account is refused', async () => {
+    await loggedIn({ expiresAt: Date.now() + 60_000, subject: 'alice' })
+    const auth = authOf()
+    const before = await auth.headers(operation())
+    await loggedIn({ expiresAt: Date.now() + 60_000, subject: 'alice', loginId: 'login-2' })
+    const again = await auth.headers(operation())
+    expect(again).not.toEqual(before)
+    await loggedIn({ subject: 'bob', loginId: 'login-3' })
+    await expect(auth.headers(operation())).rejects.toMatchObject({ code: 'account_changed', sent: false })
+    await expect(auth.onUnauthorized(operation(), { headers: again })).rejects.toMatchObject({
+      code: 'account_changed',
+    })
+    // The login of the other account is not touched on the way.
+    expect(server.counts.refreshes).toBe(0)
+    await loggedIn({ expiresAt: Date.now() + 60_000, subject: 'alice', loginId: 'login-4' })
+    expect(await auth.headers(operation())).toHaveLength(1)
+  })
+
+  it('are not those of a second login of nobody knows whom', async () => {
+    await loggedIn({ expiresAt: Date.now() + 60_000 })
+    const auth = authOf()
+    await auth.headers(operation())
+    await loggedIn({ expiresAt: Date.now() + 60_000, loginId: 'login-2' })
+    await expect(auth.headers(operation())).rejects.toMatchObject({ code: 'account_changed' })
   })
 
   it('never go to another origin', async () => {

@@ -11,7 +11,7 @@ import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
 import { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
 import { revoke } from './revoke.js'
-import { OAuthServerAuth } from './server-auth.js'
+import { type ConnectionAccount, OAuthServerAuth } from './server-auth.js'
 import { loginUnattended, type UnattendedOptions } from './unattended.js'
 
 /** A server as far as its login goes. */
@@ -78,6 +78,7 @@ export class ServerLogins {
   readonly #keeper: CredentialKeeper
   readonly #store: CredentialStore
   readonly #listeners = new Set<() => void>()
+  readonly #accounts = new WeakMap<object, ConnectionAccount>()
   #known: { readonly credentials: readonly StoredCredential[]; readonly version: string } | undefined
 
   constructor(keeper: CredentialKeeper) {
@@ -85,10 +86,20 @@ export class ServerLogins {
     this.#store = keeper.store
   }
 
-  /** What its connection sends; undefined for a server that is logged in to in another way, or not at all. */
-  credentials(server: LoginServer, { http }: { readonly http: OAuthHttp }): OAuthServerAuth | undefined {
+  /**
+   * What its connection sends; undefined for a server that is logged in to in another way, or not at all. `connection`
+   * stands for the connection that it is for: what is opened for one connection again speaks for the same account.
+   */
+  credentials(
+    server: LoginServer,
+    { http }: { readonly http: OAuthHttp },
+    connection: object = {},
+  ): OAuthServerAuth | undefined {
     const owner = loginOwner(server)
-    return owner === undefined ? undefined : new OAuthServerAuth(this.#keeper, owner, http)
+    if (owner === undefined) return undefined
+    const account = this.#accounts.get(connection) ?? { as: undefined }
+    this.#accounts.set(connection, account)
+    return new OAuthServerAuth(this.#keeper, owner, http, account)
   }
 
   /**

@@ -38,5 +38,11 @@ function fieldsOf({ grant, refreshToken, resource, scopes }: StoredCredential): 
 
 function withToken(before: StoredCredential, token: TokenAnswer): StoredCredential {
   const { expiresAt: _ended, dpopKey: _bound, ...kept } = before
-  return Object.freeze({ ...kept, ...token, scopes: token.scopes ?? before.scopes })
+  const subject = before.subject ?? token.subject
+  return Object.freeze({
+    ...kept,
+    ...token,
+    ...(subject !== undefined && { subject }),
+    scopes: token.scopes ?? before.scopes,
+  })
 }

@@ -1,6 +1,6 @@
-import { AuthRequiredError } from '../../errors.js'
+import { AccountChangedError, AuthRequiredError } from '../../errors.js'
 import type { HeaderField } from '../header-field.js'
-import type { CredentialOwner } from '../store/credential.js'
+import { type CredentialOwner, type StoredCredential, sameAccount } from '../store/credential.js'
 import { type DpopSigner, dpopSigner, nonceOf } from './dpop.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
@@ -20,9 +20,15 @@ interface Refusal {
   readonly headers: readonly HeaderField[]
 }
 
+/** As whom a connection speaks: undefined until its first operation, and then the same for its life, sessions lost and all. */
+export interface ConnectionAccount {
+  as: StoredCredential | 'nobody' | undefined
+}
+
 /**
  * The credentials of one server's connection: asked for every HTTP operation, so that a refresh, a login and a logout of
- * any process count from the next operation on. A server that nobody is logged in to gets no header.
+ * any process count from the next operation on. A server that nobody is logged in to gets no header. A connection speaks for
+ * one account: a login as another one makes it refuse, and one that was nobody's stays so.
  *
  * After a 401 the token that was refused is refreshed, once. The operation is sent again then, whatever it is: who answers
  * 401 has not carried it out (reference: auth, 1.9).
@@ -32,29 +38,32 @@ export class OAuthServerAuth {
   readonly #owner: CredentialOwner
   readonly #http: OAuthHttp
   readonly #origin: string
-  /** A token of this login went out on this connection. */
-  #hadToken = false
+  readonly #account: ConnectionAccount
   /** What the server wanted last in the proof of a bound token. */
   #nonce: string | undefined
   #signs: { readonly key: string; readonly signer: DpopSigner } | undefined
 
-  constructor(keeper: CredentialKeeper, owner: CredentialOwner, http: OAuthHttp) {
+  constructor(
+    keeper: CredentialKeeper,
+    owner: CredentialOwner,
+    http: OAuthHttp,
+    account: ConnectionAccount = { as: undefined },
+  ) {
+    this.#account = account
     this.#keeper = keeper
     this.#owner = owner
     this.#http = http
     this.#origin = new URL(owner.url).origin
   }
 
-  /** @throws AuthRequiredError after a logout, and what `CredentialKeeper.current` throws: nothing is sent then */
+  /**
+   * @throws AuthRequiredError after a logout; AccountChangedError after a login as somebody else; and what
+   * `CredentialKeeper.current` throws: nothing is sent then
+   */
   async headers(operation: Operation): Promise<readonly HeaderField[]> {
-    if (operation.origin !== this.#origin) return []
-    const credential = await this.#keeper.current({ owner: this.#owner, http: this.#http })
-    if (credential === undefined) {
-      // What this connection did as a user is not gone on with as nobody.
-      if (this.#hadToken) throw this.#loggedOut()
-      return []
-    }
-    this.#hadToken = true
+    if (operation.origin !== this.#origin || this.#account.as === 'nobody') return []
+    const credential = await this.#current()
+    if (credential === undefined) return []
     const { accessToken: token, dpopKey: key } = credential
     if (key === undefined) return [['Authorization', `Bearer ${token}`]]
     const { method, url } = operation
@@ -73,8 +82,7 @@ export class OAuthServerAuth {
       // It is the proof that was refused then, not the token.
       if (sentNonce(refusal.headers) !== dpopNonce) return true
     }
-    const wish = { owner: this.#owner, http: this.#http, rejected: rejected.token }
-    if ((await this.#keeper.current(wish)) === undefined) throw this.#loggedOut()
+    await this.#current(rejected.token)
     return true
   }
 
@@ -84,6 +92,33 @@ export class OAuthServerAuth {
     const refused = tokenOf(headers)
     if (error !== 'insufficient_scope' || scope === undefined || refused === undefined) return
     await this.#keeper.note(this.#owner, refused.token, scopeList(scope))
+  }
+
+  /** Undefined: nobody is logged in, nor was when this connection began. */
+  async #current(rejected?: string): Promise<StoredCredential | undefined> {
+    const account = this.#account
+    const wish = { owner: this.#owner, http: this.#http, ...(rejected !== undefined && { rejected }) }
+    // Whose it is is looked at first: the login of another account is not refreshed on behalf of this one.
+    this.#refuseAnother(this.#keeper.store.find(this.#owner))
+    const found = await this.#keeper.current(wish)
+    this.#refuseAnother(found)
+    if (found !== undefined) {
+      // The newest of them: a refresh may be the first to tell whose it is.
+      account.as = found
+      return found
+    }
+    // What this connection did as a user is not gone on with as nobody.
+    if (account.as !== undefined && account.as !== 'nobody') throw this.#loggedOut()
+    account.as = 'nobody'
+    return undefined
+  }
+
+  #refuseAnother(found: StoredCredential | undefined): void {
+    const { as } = this.#account
+    if (found === undefined || as === undefined || as === 'nobody' || sameAccount(as, found)) return
+    const { server } = this.#owner
+    const text = `'${server}' was logged in to as another account: nothing was sent. A new step speaks for that account`
+    throw new AccountChangedError(text, { place: this.#origin })
   }
 
   #signer(key: string): DpopSigner {

@@ -28,6 +28,8 @@ export interface TokenAnswer {
   /** Milliseconds since 1970; absent where the server does not say. */
   readonly expiresAt?: number
   readonly refreshToken?: string
+  /** Whom it was given to, as far as the answer says. */
+  readonly subject?: string
   /** Absent: those that were asked for. */
   readonly scopes?: readonly string[]
 }
@@ -112,12 +114,35 @@ function readToken(json: unknown, { url, asked, dpopKey }: Asked): TokenAnswer {
   const expiresAt = expiry(json.expires_in, asked)
   const refreshToken = textOf(json, 'refresh_token')
   const scope = textOf(json, 'scope')
+  const subject = subjectOf(json, accessToken)
   return {
     accessToken,
     ...(isBound && { dpopKey }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(refreshToken !== undefined && { refreshToken }),
+    ...(subject !== undefined && { subject }),
     ...(scope !== undefined && { scopes: scopeList(scope) }),
+  }
+}
+
+/** Of the ID token, else of an access token that is a JWT (RFC 9068): what came straight from the token endpoint is its word. */
+function subjectOf(json: Readonly<Record<string, unknown>>, accessToken: string): string | undefined {
+  for (const token of [json.id_token, accessToken]) {
+    const subject = typeof token === 'string' ? readSubject(token) : undefined
+    if (subject !== undefined) return subject
+  }
+  return undefined
+}
+
+function readSubject(token: string): string | undefined {
+  const [, claims = '', ...rest] = token.split('.')
+  if (rest.length !== 1) return undefined
+  try {
+    const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))
+    return isFields(read) ? textOf(read, 'sub') : undefined
+  } catch {
+    // It only looked like one.
+    return undefined
   }
 }
 

@@ -33,6 +33,8 @@ export interface StoredCredential extends CredentialOwner {
   readonly loginId: string
   /** Milliseconds since 1970. */
   readonly loggedInAt: number
+  /** Whom the issuer gave the token to, where its answer said so (`sub`). Compared and never shown. */
+  readonly subject?: string
   readonly client: ClientIdentity
   readonly tokenEndpoint: string
   readonly revocationEndpoint?: string
@@ -77,6 +79,18 @@ export function isUsable(credential: StoredCredential, now: number): boolean {
 
 export function sameOwner(a: CredentialOwner, b: CredentialOwner): boolean {
   return a.server === b.server && a.environment === b.environment && a.url === b.url && a.principal === b.principal
+}
+
+/**
+ * The same account at the same issuer: one login and its refreshes, or two logins of one subject. Two logins are taken for two
+ * accounts where the issuer does not tell who it is.
+ */
+export function sameAccount(a: StoredCredential, b: StoredCredential): boolean {
+  if (a.loginId === b.loginId) return true
+  if (a.issuer !== b.issuer) return false
+  const isProgram = a.grant === 'client_credentials' && b.grant === a.grant
+  if (isProgram) return a.client.id === b.client.id
+  return a.subject !== undefined && a.subject === b.subject
 }
 
 /** An injective text of an owner, for maps and the names of locks. */

@@ -30,7 +30,7 @@ function parseEntry(entry: unknown): StoredCredential | undefined {
   const { server, environment, url, principal, issuer, loginId, loggedInAt, tokenEndpoint, accessToken, scopes } = entry
   const isWhole =
     areTexts(server, environment, url, principal, issuer, loginId, tokenEndpoint, accessToken) &&
-    areOptional('string', entry.revocationEndpoint, entry.resource, entry.refreshToken, entry.dpopKey) &&
+    areOptional('string', entry.revocationEndpoint, entry.resource, entry.refreshToken, entry.dpopKey, entry.subject) &&
     areOptional('number', entry.expiresAt) &&
     areOptional('boolean', entry.needsLogin)
   if (!isWhole || client === undefined || grant === undefined || typeof loggedInAt !== 'number') return undefined
