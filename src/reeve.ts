@@ -1,4 +1,6 @@
 import type {
+  AuthManager,
+  CredentialSource,
   LoggedIn,
   LoggedOut,
   LoginServer,
@@ -26,7 +28,7 @@ import {
   UnknownServerError,
   UnknownThreadError,
 } from './errors.js'
-import { ReeveHost, type ReeveHostOptions } from './host/index.js'
+import { type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
 import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
 import {
@@ -41,6 +43,8 @@ import {
 } from './threads/index.js'
 
 export {
+  AuthManager,
+  type AuthManagerOptions,
   CallbackListener,
   callbackPlace,
   type LoggedIn,
@@ -80,7 +84,7 @@ export type {
   EnvironmentState,
 } from './environments/index.js'
 export * from './errors.js'
-export { ReeveHost, type ReeveHostOptions } from './host/index.js'
+export { type FirstPartyOptions, type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'
 export type { ConfigProblem, EffectiveServer, LoadedConfig }
@@ -94,6 +98,11 @@ export interface ReeveOptions extends ReeveHostOptions {
   readonly features?: Readonly<Record<string, boolean>>
   /** Under those of the configuration: what holds where it says nothing. */
   readonly featureDefaults?: Readonly<Record<string, boolean>>
+  /**
+   * Makes `Reeve.auth`, for whoever hands it on to threads: of a source, or of who is signed in to the home. Absent: nobody
+   * is signed in to the first-party backend.
+   */
+  readonly credentials?: CredentialSource | HomeCredentials
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
   readonly host?: ReeveHost
 }
@@ -112,6 +121,8 @@ export interface ReeveOptions extends ReeveHostOptions {
  */
 export class Reeve implements AsyncDisposable {
   readonly home: string
+  /** Of `ReeveOptions.credentials`. No thread uses it unless it is given it: `startThread({ auth: reeve.auth })`. */
+  readonly auth: AuthManager | undefined
   readonly #parts: RuntimeParts
   readonly #environments: EnvironmentRegistry
   readonly #audit: AuditLog
@@ -124,15 +135,18 @@ export class Reeve implements AsyncDisposable {
     const parts = partsFrom(options)
     try {
       const reaped = parts.ownsHost ? parts.host.reapOrphans() : undefined
-      const [config] = await Promise.all([configure(parts), reaped])
-      return new Reeve(parts, config)
+      const { credentials } = options
+      const signingIn = credentials && parts.host.firstParty.managerOf(credentials)
+      const [config, auth] = await Promise.all([configure(parts), signingIn, reaped])
+      return new Reeve(parts, config, auth)
     } catch (error) {
       if (parts.ownsHost) await parts.host.close()
       throw error
     }
   }
 
-  private constructor(parts: RuntimeParts, config: Configured) {
+  private constructor(parts: RuntimeParts, config: Configured, auth: AuthManager | undefined) {
+    this.auth = auth
     this.home = parts.host.home
     this.#parts = parts
     this.#config = config
@@ -325,6 +339,7 @@ export class Reeve implements AsyncDisposable {
       approvals: host.approvals,
       audit: () => (this.#audit.isOn ? this.#audit : undefined),
       launchers: () => this.#config.launchers.paths(),
+      firstParty: host.firstParty,
       onClosed: (id) => {
         this.#threads.delete(id)
       },
@@ -361,6 +376,7 @@ async function configure({ host, cwd, options }: RuntimeParts, before?: Configur
       settings: loaded.environments,
       multiEnvironment,
       prefixedNames: !isOn('non_prefixed_mcp_tool_names'),
+      runtimeAuthMode: loaded.runtimeAuthMode,
       discovery: { rootsInOneRequest, installedPlugins, executorConfig: multiEnvironment },
     },
   }

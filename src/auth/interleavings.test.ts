@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startBackend } from '../../test/standins/backend.js'
 import { Interleaving, steps } from '../../test/standins/backend-interleaving.js'
-import { createAuthHttp } from './http/undici-http.js'
 
 const RUNS = 1000
 
@@ -24,8 +23,7 @@ describe('random interleavings of all that changes a credential, and calls', () 
     await fc.assert(
       fc.asyncProperty(steps(20), async (steps) => {
         await using backend = await startBackend()
-        await using http = createAuthHttp({ ca: [backend.ca], route: backend.route })
-        const { faults } = await Interleaving.run(steps, { http, model: backend.model })
+        const { faults } = await Interleaving.run(steps, { http: backend.http, model: backend.model })
         expect(faults).toEqual([])
       }),
       { numRuns: 30 },

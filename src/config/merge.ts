@@ -3,6 +3,8 @@ import type { EnvironmentsFile } from './environments/read-file.js'
 import type { EnvironmentSettings } from './environments/settings.js'
 import type { HookEntry, HookState } from './hooks/settings.js'
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
+import { optional } from './optional.js'
+import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 import type { AuditSettings, BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
 
 /** An entry that is not used because a later layer has the same name. */
@@ -24,6 +26,8 @@ export interface MergedSettings {
   readonly shadowed: readonly ShadowedServer[]
   readonly features: ReadonlyMap<string, boolean>
   readonly plugins: ReadonlyMap<string, PluginPolicy>
+  /** `features.runtime_agent_instances`, of the user's own files. */
+  readonly runtimeAuthMode: RuntimeAuthMode
   readonly hooks: MergedHooks
   readonly audit: AuditSettings
   readonly oauth: OAuthSettings
@@ -64,6 +68,7 @@ export function mergeLayers(
     }
     for (const name of settings.broken) hide(name, true)
     for (const server of settings.servers) {
+  let runtimeAuthMode: RuntimeAuthMode = 'off'
       hide(server.name, false)
       servers.set(server.name, server)
     }
@@ -89,6 +94,7 @@ export function mergeLayers(
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
     launcher,
+      runtimeAuthMode = settings.runtimeAuthMode ?? runtimeAuthMode
     environments: mergeEnvironments(
       environmentFiles,
       layers.map(({ settings }) => settings.environments),
@@ -96,3 +102,4 @@ export function mergeLayers(
     suppressUnstableFeaturesWarning: suppress,
   }
 }
+    runtimeAuthMode,

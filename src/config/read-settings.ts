@@ -5,6 +5,8 @@ import { readHooks } from './hooks/read-hooks.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
 import { readServer, readToolSettings } from './schema/read-server.js'
+import { ignoredInProject } from './project-limits.js'
+import { RUNTIME_FEATURE, type RuntimeAuthMode, runtimeModeOf } from './runtime-auth-mode.js'
 import {
   auditSettings,
   brokerSettings,
@@ -43,6 +45,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     broken,
     features: readFeatures(reading),
     plugins: readEach(reading, 'plugins', readPlugin),
+    runtimeAuthMode: readRuntimeAuthMode(reading),
     hooks: readHooks(reading),
     audit: readAudit(reading),
     oauth: {
@@ -196,7 +199,8 @@ function readFeatures(reading: SettingsReading): ReadonlyMap<string, boolean> {
   for (const [name, value] of Object.entries(reading.tableAt('features') ?? {})) {
     // Some features of Codex are tables with settings of their own.
     if (typeof value === 'boolean') features.set(name, value)
-    else if (!isTable(value)) reading.attempt(() => flag.read(value, ['features', name], reading))
+    else if (!isTable(value) && name !== RUNTIME_FEATURE)
+      reading.attempt(() => flag.read(value, ['features', name], reading))
   }
   return features
 }
@@ -206,6 +210,14 @@ function readEach<T>(
   section: string,
   read: (value: Raw, path: Path, notes: Notes) => T,
 ): ReadonlyMap<string, T> {
+/** What can't be read must not mean less than was asked for: then nothing but assertions goes out. */
+function readRuntimeAuthMode(reading: SettingsReading): RuntimeAuthMode | undefined {
+  const features = reading.document.root.features
+  const value = isTable(features) ? features[RUNTIME_FEATURE] : undefined
+  if (value === undefined) return undefined
+  return reading.attempt(() => runtimeModeOf(value)) ?? 'assertion_only'
+}
+
   const all = new Map<string, T>()
   for (const [name, value] of Object.entries(reading.tableAt(section) ?? {})) {
     const one = reading.attempt(() => read(value, [section, name], reading))

@@ -1,6 +1,7 @@
 import type { EnvironmentSections } from './environments/read-sections.js'
 import type { HookSettings } from './hooks/settings.js'
 import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
+import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 
 /** Host policy for one server of a plugin; never its transport (reference: catalog, 5). Absent = as the plugin says. */
 export interface PluginServerPolicy {
@@ -51,6 +52,7 @@ export interface FileSettings {
   readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: HookSettings
   readonly audit: AuditSettings
+  readonly runtimeAuthMode: RuntimeAuthMode | undefined
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   /** `auto`, `none` or an absolute path; absent: `auto`. */

@@ -110,11 +110,11 @@ export interface HttpClient {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   /** In wire order; names as they shall appear. */
   readonly headers: readonly (readonly [string, string])[]
-  readonly body?: string
+  readonly body?: string | Uint8Array
   /** The headers hold what configuration or credentials gave: they are for nobody but the server. */
   readonly isConfidential?: boolean
   /** For executors only: headers whose value ends with that of a variable there, so that the secret stays there. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CredentialKeeper, FileCredentialStore, ServerLogins } from '../auth/index.js'
+import { CredentialKeeper, FileCredentialStore, ServerLogins, trustedCertificates } from '../auth/index.js'
 import { type AuditStore, type DurableApprovals, Launchers, LauncherTrials } from '../authority/index.js'
 import { reeveHome, userHome } from '../config/index.js'
 import { ConnectionPool, type HostVariables } from '../connections/index.js'
@@ -8,6 +8,7 @@ import type { ReeveError } from '../errors.js'
 import { openStore, type Store } from '../store/index.js'
 import type { ThreadMemory } from '../threads/index.js'
 import { transportOpener } from '../transports/index.js'
+import { FirstPartyHost, type FirstPartyOptions } from './first-party.js'
 
 export interface ReeveHostOptions {
   /** Folder for state. Default: `$REEVE_HOME`, else `~/.reeve`. */
@@ -21,6 +22,8 @@ export interface ReeveHostOptions {
    * once it was tried out, and which starts the servers that have a sandbox. Default: none is, and those aren't started.
    */
   readonly commandLine?: string
+  /** The first-party backend of a deployment of its own. Default: the production one. */
+  readonly firstParty?: FirstPartyOptions
 }
 
 /**
@@ -33,6 +36,8 @@ export class ReeveHost implements AsyncDisposable {
   readonly env: HostVariables
   /** For the runtimes: the logins to servers of this home. */
   readonly logins: ServerLogins
+  /** For the runtimes: the process's parts of first-party auth. */
+  readonly firstParty: FirstPartyHost
   readonly #keeper: CredentialKeeper
   readonly #store: Store
   readonly #local: LocalEnvironment
@@ -43,16 +48,30 @@ export class ReeveHost implements AsyncDisposable {
   readonly #warnings: (ReeveError | Error)[]
   #closed: Promise<void> | undefined
 
+  /** @throws ConfigError `ca_certificate` when the file of `REEVE_CA_CERTIFICATE` is of no use. */
   constructor(options: ReeveHostOptions = {}) {
     this.env = options.env ?? process.env
     this.home = options.home ?? reeveHome(this.env)
+    const ca = trustedCertificates(this.env)
     this.#keeper = new CredentialKeeper({ store: new FileCredentialStore(this.home), home: this.home })
     this.logins = new ServerLogins(this.#keeper)
     this.#store = openStore(join(this.home, 'state.sqlite'))
     this.#warnings = [...this.#store.warnings]
+    const { firstParty = {} } = options
+    const http = createHttpClient({
+      env: this.env,
+      ...(ca.length > 0 && { ca }),
+      ...(firstParty.route && { route: firstParty.route }),
+    })
+    this.firstParty = new FirstPartyHost(firstParty, {
+      home: this.home,
+      env: this.env,
+      client: http,
+      onProblem: (problem) => this.#warnings.push(problem),
+    })
     this.#local = new LocalEnvironment({
       home: this.home,
-      http: createHttpClient({ env: this.env }),
+      http,
       onwarning: (warning) => this.#warnings.push(warning),
     })
     this.#trials = new LauncherTrials({ host: this.#local, variables: this.env })
@@ -70,7 +89,7 @@ export class ReeveHost implements AsyncDisposable {
         parentEnv: this.env,
         defaultCwd: this.home,
         ...(options.commandLine !== undefined && { launcher: { commandLine: options.commandLine, home: this.home } }),
-        credentials: (server, environment) => logins.credentials(server, environment),
+        credentials: (server, environment, connection) => logins.credentials(server, environment, connection),
       }),
     })
   }
@@ -144,6 +163,7 @@ export class ReeveHost implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
     await this.#pool.close()
+    this.firstParty.close()
     await this.#keeper.settled()
     await this.#environments.close()
     await this.#local.close()

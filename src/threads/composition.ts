@@ -10,7 +10,7 @@ import {
   type ShadowedServer,
   threadCatalog,
 } from '../catalog/index.js'
-import type { EnvironmentSettings, LoadedConfig } from '../config/index.js'
+import type { EnvironmentSettings, LoadedConfig, RuntimeAuthMode } from '../config/index.js'
 import type { CapabilityRoot, DiscoveryFeatures, EnvironmentCapabilities } from '../environments/index.js'
 import { LOCAL_ENVIRONMENT, serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
@@ -26,6 +26,8 @@ export interface ThreadConfiguration {
   /** False with `non_prefixed_mcp_tool_names`: namespaces without `mcp__`. */
   readonly prefixedNames: boolean
   readonly discovery: DiscoveryFeatures
+  /** `features.runtime_agent_instances`, for threads that begin now. */
+  readonly runtimeAuthMode: RuntimeAuthMode
 }
 
 /** A permission profile in its wire shape; null where none was handed over: the runtime's own. */

@@ -1,6 +1,7 @@
 export { KEEP_NOTHING, narrowestHint, readCacheHint } from './cache-hint.js'
 export type { ThreadConfiguration } from './composition.js'
 export { type Offered, type OfferingServer, type OfferOptions, offer } from './offered.js'
+export { type FirstPartyParts, type OwningAuth, requireOwning } from './owning-auth.js'
 export type { ThreadMemory, ThreadRecord } from './record.js'
 export { type Addressable, selectServer } from './select.js'
 export { RuntimeThread } from './thread.js'

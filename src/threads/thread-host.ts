@@ -23,6 +23,7 @@ import type { AuditSource, CallAudit } from './call-audit.js'
 import type { CallHooks } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
 import { LeftOut } from './functions/left-out.js'
+import type { FirstPartyParts } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
 import type { StepHost } from './step.js'
@@ -42,6 +43,7 @@ export interface ThreadHost {
   readonly approvals: DurableApprovals
   readonly audit: AuditSource
   readonly launchers: LauncherSource
+  readonly firstParty: FirstPartyParts
   onClosed(id: string): void
 }
 

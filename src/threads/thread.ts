@@ -32,6 +32,7 @@ import { LogLevel } from './log-level.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
 import { judgedQuestions, type QuestionsHost } from './questions.js'
+import { type OwningAuth, owningAuthOf } from './owning-auth.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
 import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
@@ -79,6 +80,8 @@ export class RuntimeThread implements Thread {
   readonly #hooks: CallHooks
   readonly #logLevel: LogLevel
   readonly #isKept: boolean
+  /** For whatever works with the first-party backend in this thread's name. */
+  readonly #auth: OwningAuth | undefined
   #closed: Promise<void> | undefined
 
   /** @throws SelectionError */
@@ -90,6 +93,7 @@ export class RuntimeThread implements Thread {
     this.#multiEnvironment = configuration.multiEnvironment
     this.#isKept = options.persist ?? record !== undefined
     this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
+    this.#auth = owningAuthOf(host.firstParty, options, configuration.runtimeAuthMode)
     const places = placesOf(host, options.environments, record)
     const judging: QuestionsHost = {
       threadId: this.id,
@@ -333,6 +337,7 @@ export class RuntimeThread implements Thread {
       this.#host.onClosed(this.id)
     }
   }
+      this.#auth?.context.close()
 
   async #live(key: ServerKey, signal: AbortSignal | undefined): Promise<CapturedServer> {
     await this.#manager.ready(key, signal)

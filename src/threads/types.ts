@@ -1,3 +1,4 @@
+import type { AuthManager, RuntimeAuthMode } from '../auth/index.js'
 import type { FunctionHook, HookReport, PersistOffer, RememberedApproval, Reviewer } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
@@ -244,6 +245,13 @@ export interface ThreadOptions {
   readonly enforceRequired?: boolean
   /** Milliseconds that a step waits for optional servers; 0 waits for their startup. Default 1000. */
   readonly graceMs?: number
+  /**
+   * Who is signed in to the first-party backend, for this thread alone. Absent: nobody, and there is no other to use. Only
+   * for threads of this process.
+   */
+  readonly auth?: AuthManager
+  /** How requests to the first-party backend are authenticated, for the thread's whole life. Default: as configured now. */
+  readonly runtimeAuthMode?: RuntimeAuthMode
   /** For whom the thread works: servers are shared among the threads of one principal only. Default: the local user. */
   readonly principal?: string
   /**

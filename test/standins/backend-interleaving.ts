@@ -103,7 +103,7 @@ export class Interleaving {
     const held = now.state === 'signed_in' ? now.identity.accountId : null
     const tell = (fault: string) => this.faults.push(`${fault} while ${held} is in force (${now.state})`)
     if (url.endsWith('/agent/register')) {
-      const owner = this.#model.accountOf(JSON.parse(body).actor_auth.credential)
+      const owner = this.#model.accountOf(JSON.parse(String(body)).actor_auth.credential)
       if (owner !== held) tell(`registered for ${owner}`)
     }
     if (!url.endsWith('/mcp')) return

@@ -68,7 +68,7 @@ export function inProcess(model: BackendModel): AuthHttp {
     send: async ({ method, url, headers, body = '', signal }) => {
       const { hostname, pathname } = new URL(url)
       const fields = headers.map(([name, value]) => [name.toLowerCase(), value] as const)
-      const request: BackendRequest = { host: hostname, method, path: pathname, headers: fields, body }
+      const request: BackendRequest = { host: hostname, method, path: pathname, headers: fields, body: String(body) }
       const reply = model.handle(request)
       if (reply.fault === 'drop') throw new Error('socket hang up')
       if (reply.fault === 'silent') await new Promise((_, reject) => signal.addEventListener('abort', reject))

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import { type AuthHttp, createAuthHttp } from '../../src/auth/index.js'
+import { createHttpClient } from '../../src/environments/index.js'
 import { BACKEND_CA, BACKEND_CERTIFICATE, BACKEND_KEY } from './backend-certificate.js'
 import { BackendModel, type BackendReply, type BackendRequest } from './backend-model.js'
 
@@ -12,6 +14,8 @@ export interface Backend extends AsyncDisposable {
   readonly ca: string
   /** Where connections to any host of the first-party backend go instead. */
   readonly route: () => { readonly host: string; readonly port: number }
+  /** The auth room's way to it, under the real names; ends with the backend. */
+  readonly http: AuthHttp
 }
 
 /** The backend on a loopback port of the system's choice, over TLS, until disposed. */
@@ -29,17 +33,22 @@ export async function startBackend(model = new BackendModel()): Promise<Backend>
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the backend has no port')
   const { port } = address
+  const route = () => ({ host: '127.0.0.1', port })
+  const client = createHttpClient({ env: {}, ca: [BACKEND_CA], route })
   return {
     model,
     port,
     origin: `https://localhost:${port}`,
     ca: BACKEND_CA,
-    route: () => ({ host: '127.0.0.1', port }),
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
+    route,
+    http: createAuthHttp(client),
+    [Symbol.asyncDispose]: async () => {
+      await client.close()
+      await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }),
+      })
+    },
   }
 }
 

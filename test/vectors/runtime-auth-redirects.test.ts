@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { BackendClient, createAuthHttp, type RuntimeAuthMode, transportAuth } from '../../src/auth/index.js'
+import { BackendClient, type RuntimeAuthMode, transportAuth } from '../../src/auth/index.js'
 import { createHttpClient } from '../../src/environments/index.js'
 import type { HttpAuth } from '../../src/transports/index.js'
 import { openSession } from '../fixtures/http/session.js'
@@ -23,7 +23,7 @@ const Input = z.looseObject({
 /** One thread against one backend, over TLS. */
 async function reached<T>(mode: RuntimeAuthMode, work: (on: Reached) => Promise<T>): Promise<T> {
   await using backend = await startBackend()
-  await using authHttp = createAuthHttp({ ca: [backend.ca], route: backend.route })
+  const authHttp = backend.http
   const places = {
     baseUrl: `${backend.origin}/backend-api/`,
     trustedOrigins: [backend.origin],

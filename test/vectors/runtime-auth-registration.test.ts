@@ -4,7 +4,6 @@ import {
   type AuthHttp,
   apiKeyCredential,
   type Credential,
-  createAuthHttp,
   firstPartyIssuer,
   hostTokensSource,
   PRODUCTION_BASE,
@@ -27,8 +26,7 @@ const MODEL_URL = 'https://api.openai.com/v1/responses'
 /** A backend over TLS, and a client that reaches it under the real names. */
 async function reached(work: (backend: Backend, http: AuthHttp) => Promise<void>): Promise<void> {
   await using backend = await startBackend()
-  await using http = createAuthHttp({ ca: [backend.ca], route: backend.route })
-  await work(backend, http)
+  await work(backend, backend.http)
 }
 
 const CredentialShape = z.union([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAuthHttp, type RuntimeAuthMode, transportAuth, withoutOwned } from '../../src/auth/index.js'
+import { type RuntimeAuthMode, transportAuth, withoutOwned } from '../../src/auth/index.js'
 import { createHttpClient } from '../../src/environments/index.js'
 import { openSession } from '../fixtures/http/session.js'
 import { eventually } from '../fixtures/stdio/running.js'
@@ -18,7 +18,7 @@ const FRAMING = ['host', 'connection', 'content-length', 'accept-encoding', 'tra
 /** A whole session over TLS through the real transport; every request that it sent to the server. */
 async function wholeSession(mode: RuntimeAuthMode, httpHeaders = {}): Promise<readonly SeenRequest[]> {
   await using backend = await startBackend()
-  await using authHttp = createAuthHttp({ ca: [backend.ca], route: backend.route })
+  const authHttp = backend.http
   const registrationUrl = 'https://auth.openai.com/agent/register'
   const places = { baseUrl: `${backend.origin}/backend-api/`, trustedOrigins: [backend.origin], registrationUrl }
   const { model } = backend

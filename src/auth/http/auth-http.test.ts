@@ -6,14 +6,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../../test/fixtures/http/listen.js'
 import { startBackend } from '../../../test/standins/backend.js'
 import { AuthWorld } from '../../../test/standins/backend-world.js'
+import { createHttpClient, type HttpClientOptions } from '../../environments/index.js'
+import { createAuthHttp } from './client-http.js'
 import { trustedCertificates } from './trust.js'
-import { createAuthHttp } from './undici-http.js'
 
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reeve-ca-'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
+
+function openHttp(options: Partial<HttpClientOptions> = {}) {
+  const client = createHttpClient({ env: {}, ...options })
+  return { ...createAuthHttp(client), [Symbol.asyncDispose]: () => client.close() }
+}
 
 const { signal } = new AbortController()
 
@@ -23,9 +29,9 @@ describe('REEVE_CA_CERTIFICATE', () => {
     const file = join(folder, 'ca.pem')
     await writeFile(file, `a remark\n${backend.ca}`)
     const request = { method: 'GET', url: `${backend.origin}/x`, headers: [], signal } as const
-    await using trusting = createAuthHttp({ ca: trustedCertificates({ REEVE_CA_CERTIFICATE: file }) })
+    await using trusting = openHttp({ ca: trustedCertificates({ REEVE_CA_CERTIFICATE: file }) })
     expect((await trusting.send(request)).status).toBe(200)
-    await using other = createAuthHttp()
+    await using other = openHttp()
     await expect(other.send(request)).rejects.toThrow(/certificate/)
   })
 
@@ -49,7 +55,7 @@ describe('answers of the authority', () => {
         .writeHead(200, { 'content-encoding': 'gzip' })
         .end(request.url === '/plain' ? Buffer.alloc(2 ** 21) : body)
     })
-    await using http = createAuthHttp()
+    await using http = openHttp()
     const get = (path: string) => http.send({ method: 'GET', url: `${server.origin}${path}`, headers: [], signal })
     expect((await get('/')).body).toBe('{"a":1}')
     await expect(get('/bomb')).rejects.toThrow()
@@ -60,7 +66,7 @@ describe('answers of the authority', () => {
     const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
     world.model.registrationReplies = [{ status: 200, headers: { 'content-encoding': 'br' }, body: 'x' }]
     await using backend = await startBackend(world.model)
-    await using http = createAuthHttp({ ca: [backend.ca], route: backend.route })
+    await using http = openHttp({ ca: [backend.ca], route: backend.route })
     const real = await AuthWorld.open({ model: world.model, http, signedIn: { account: 'acct-1' } })
     const outcome = await real
       .context('dual_header')

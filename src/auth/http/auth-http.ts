@@ -5,7 +5,7 @@ export interface AuthRequest {
   readonly url: string
   /** Exactly these go out, in this order, beside `host`, `connection` and `content-length`. */
   readonly headers: readonly HeaderField[]
-  readonly body?: string
+  readonly body?: string | Uint8Array
   readonly signal: AbortSignal
 }
 

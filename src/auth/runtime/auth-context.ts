@@ -32,13 +32,14 @@ export class AuthContext {
   readonly manager: AuthManager
   readonly mode: RuntimeAuthMode
   readonly #runtime: AuthRuntime
+  readonly #unfollow: () => void
   #grant: AccountGrant | undefined
 
   constructor(runtime: AuthRuntime, manager: AuthManager, mode: RuntimeAuthMode) {
     this.#runtime = runtime
     this.manager = manager
     this.mode = mode
-    runtime.instances.follow(manager)
+    this.#unfollow = runtime.instances.follow(manager)
     this.#grant = grantOf(manager.current())
   }
 
@@ -59,6 +60,11 @@ export class AuthContext {
     if (network === undefined) throw policyUnavailable()
     const fixed = { places, issuer, instances, agents, clock, selection, network }
     return new ConnectionAuth({ ...fixed, manager, mode, client, opened })
+  }
+
+  /** The thread is over: keys that were only for it are forgotten. Idempotent. */
+  close(): void {
+    this.#unfollow()
   }
 
   /** With the feature off a thread goes along with its host; else it stays with its account until the next login. */

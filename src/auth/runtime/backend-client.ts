@@ -1,5 +1,7 @@
+import { FirstPartyAuthError } from '../../errors.js'
 import type { AuthHttp, AuthReply } from '../http/auth-http.js'
 import type { AuthContext } from './auth-context.js'
+import { type AuthIdentity, authIdentity } from './auth-identity.js'
 import type { ConnectionAuth } from './connection-auth.js'
 import { carriesAuth, layOut, type RequestLayout } from './layouts.js'
 import { backendRedirect } from './redirects.js'
@@ -8,7 +10,9 @@ export interface BackendRequest {
   readonly layout: RequestLayout
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string
-  readonly body?: string
+  readonly body?: string | Uint8Array
+  /** As whom it is sent, or not at all: `auth_unavailable` when the account is another one by then. */
+  readonly as?: AuthIdentity
   /** What the layout has places for, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -48,15 +52,23 @@ export class BackendClient {
     }
   }
 
-  async #authorized({ method, layout, signal }: BackendRequest, url: string) {
+  async #authorized({ method, layout, signal, as }: BackendRequest, url: string) {
     if (!carriesAuth(layout)) return { headers: [], redirects: 'stop', revoked: signal } as const
     for (let attempt = 1; ; attempt += 1) {
       const auth = this.#current()
+      if (as !== undefined) this.#checkIdentity(as)
       const authorization = await auth.authorize({ method, url })
       if (authorization.kind === 'authorized') return { ...authorization, revoked: auth.revoked }
       // Nothing went out, so it is no repetition, whatever the method.
       if (authorization.error.code !== 'credentials_changed_not_sent' || attempt > 1) throw authorization.error
     }
+  }
+
+  /** In one go with the connection, which stays with whoever is signed in now. */
+  #checkIdentity(wanted: AuthIdentity): void {
+    const { mode, account, source } = authIdentity(this.#context.mode, this.#context.manager.current())
+    if (mode === wanted.mode && account === wanted.account && source === wanted.source) return
+    throw new FirstPartyAuthError('auth_unavailable', 'another account is signed in by now', { transient: true })
   }
 
   #current(): ConnectionAuth {

@@ -17,21 +17,24 @@ export class RuntimeInstances {
   readonly #options: RuntimeInstancesOptions & Required<Pick<RegistrationOptions, 'isHeld'>>
   readonly #registrations = new Map<string, Registration>()
   readonly #obtaining = new Map<string, Promise<RuntimeInstance>>()
-  readonly #held = new Map<AuthManager, { readonly key: string | undefined; readonly stop: () => void }>()
+  readonly #held = new Map<AuthManager, Followed>()
 
   constructor(options: RuntimeInstancesOptions) {
     const isHeld = (key: string) => [...this.#held.values()].some((held) => held.key === key)
     this.#options = { ...options, isHeld }
   }
 
-  /** Keeps instances for what this manager holds, from now on and until the returned function is called. Idempotent. */
+  /** Keeps instances for what this manager holds, until every one who asked for that has called what it got. */
   follow(manager: AuthManager): () => void {
-    if (!this.#held.has(manager)) {
-      const stop = manager.subscribe(({ after }) => this.#hold(manager, after, stop))
-      this.#hold(manager, manager.current(), stop)
-    }
+    const followed = this.#held.get(manager) ?? this.#begin(manager)
+    followed.uses += 1
+    let isOver = false
     return () => {
-      this.#held.get(manager)?.stop()
+      if (isOver) return
+      isOver = true
+      followed.uses -= 1
+      if (followed.uses > 0) return
+      followed.stop()
       this.#held.delete(manager)
       this.#dropUnheld()
     }
@@ -96,9 +99,17 @@ export class RuntimeInstances {
     return made
   }
 
-  #hold(manager: AuthManager, snapshot: Snapshot, stop: () => void): void {
-    this.#held.set(manager, { key: snapshot.state === 'signed_in' ? snapshot.key : undefined, stop })
-    this.#dropUnheld()
+  #begin(manager: AuthManager): Followed {
+    const followed: Followed = {
+      uses: 0,
+      key: keyOf(manager.current()),
+      stop: manager.subscribe(({ after }) => {
+        followed.key = keyOf(after)
+        this.#dropUnheld()
+      }),
+    }
+    this.#held.set(manager, followed)
+    return followed
   }
 
   #dropUnheld(): void {
@@ -113,6 +124,16 @@ export class RuntimeInstances {
     const text = `the runtime was registered for ${shown}, the token is of account ${shortHash(identity.accountId)}`
     this.#options.onProblem?.(new Error(text))
   }
+}
+
+interface Followed {
+  uses: number
+  key: string | undefined
+  readonly stop: () => void
+}
+
+function keyOf(snapshot: Snapshot): string | undefined {
+  return snapshot.state === 'signed_in' ? snapshot.key : undefined
 }
 
 /** @param mayRetry whether the operation may be repeated on a connection that is built anew. */

@@ -24,7 +24,8 @@ export interface RegistrationOptions {
   readonly places: BackendPlaces
   readonly http: AuthHttp
   readonly clock: Clock
-  readonly installationId: string
+  /** The id, or what reads it: only the first registration needs it. */
+  readonly installationId: string | (() => Promise<string>)
   readonly newKey?: () => RuntimeKey
   /** Whether the credential with this key is still in force: asked before each attempt, which would send it. */
   readonly isHeld?: (credentialKey: string) => boolean
@@ -132,7 +133,8 @@ export class Registration {
     const { issuer, places, http, clock, installationId, isHeld } = this.#options
     if (isHeld !== undefined && !isHeld(credentialKey(this.#credential))) throw noLongerHeld()
     const url = issuer.registrationUrl(places)
-    const facts = { credential: this.#credential, installationId, publicKey: this.#key.publicKey }
+    const installation = typeof installationId === 'string' ? installationId : await installationId()
+    const facts = { credential: this.#credential, installationId: installation, publicKey: this.#key.publicKey }
     const { headers, body } = issuer.registration({ ...facts, idempotencyKey: this.#idempotencyKey })
     const abort = new AbortController()
     const cancel = clock.after(REGISTRATION_MS, () => abort.abort())

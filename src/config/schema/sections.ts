@@ -67,6 +67,21 @@ export const auditSettings = table({
 
 /** Every top-level member that is read, for nearest-name hints. */
 export const TOP_LEVEL_MEMBERS = [
+const RUNTIME_AUTH_SCHEMA = {
+  description: 'Whether requests to the first-party backend carry an assertion of this process, and how.',
+  anyOf: [
+    { type: 'boolean' },
+    {
+      type: 'object',
+      properties: {
+        enabled: { type: 'boolean', default: false },
+        mode: { enum: ['dual_header', 'assertion_only'], default: 'dual_header' },
+      },
+      additionalProperties: false,
+    },
+  ],
+}
+
   'mcp_servers',
   'plugins',
   'features',
@@ -97,7 +112,12 @@ export function configSchema(): Record<string, unknown> {
         additionalProperties: serverSchema,
       },
       plugins: { description: 'Policy per plugin.', ...map(pluginPolicy).schema },
-      features: { description: 'Features on or off.', type: 'object', additionalProperties: { type: 'boolean' } },
+      features: {
+        description: 'Features on or off.',
+        type: 'object',
+        properties: { runtime_agent_instances: RUNTIME_AUTH_SCHEMA },
+        additionalProperties: { type: 'boolean' },
+      },
       hooks: HOOKS_SCHEMA,
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
       broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },

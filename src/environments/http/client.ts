@@ -15,7 +15,11 @@ export interface HttpClientOptions {
    * the very calls that wait for it.
    */
   readonly maxConnections?: number
+  /** Connects elsewhere than the URL says, where no proxy is in between. TLS still checks the URL's name. */
+  readonly route?: HttpRoute
 }
+
+export type HttpRoute = (host: string, port: number) => { readonly host: string; readonly port: number } | undefined
 
 /**
  * The host's HTTP client: keep-alive connections per origin, proxies from the environment, no redirects, no time limits
@@ -35,9 +39,9 @@ type Library = Awaited<ReturnType<typeof loadLibrary>>
 async function loadLibrary(ca: readonly string[] | undefined) {
   // By its default export: a bundler that splits a CommonJS package into a chunk keeps no named ones.
   const [{ default: undici }, { proxyFor }] = await Promise.all([import('undici'), import('./proxy.js')])
-  const { Agent, Pool, ProxyAgent } = undici
+  const { Agent, Pool, ProxyAgent, buildConnector } = undici
   const tls = ca === undefined ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...ca] }
-  return { Agent, Pool, ProxyAgent, proxyFor, tls }
+  return { Agent, Pool, ProxyAgent, buildConnector, proxyFor, tls }
 }
 
 class UndiciClient implements HttpClient {
@@ -98,8 +102,10 @@ class UndiciClient implements HttpClient {
     return made
   }
 
-  #direct({ Agent, tls }: Library): Dispatcher {
-    return new Agent({ ...this.#limits(), connect: tls })
+  #direct({ Agent, buildConnector, tls }: Library): Dispatcher {
+    const { route } = this.#options
+    const connect = route === undefined ? tls : routed(buildConnector(tls), route)
+    return new Agent({ ...this.#limits(), connect })
   }
 
   #proxied({ Pool, ProxyAgent, tls }: Library, proxy: ProxyRoute): Dispatcher {
@@ -123,6 +129,14 @@ class UndiciClient implements HttpClient {
       bodyTimeout: 0,
       ...(maxConnections !== undefined && { connections: maxConnections }),
     }
+  }
+}
+
+function routed(connect: buildConnector.connector, route: HttpRoute): buildConnector.connector {
+  return (target, done) => {
+    const to = route(target.hostname, Number(target.port || (target.protocol === 'https:' ? 443 : 80)))
+    if (to === undefined) return connect(target, done)
+    connect({ ...target, hostname: to.host, port: String(to.port), servername: target.hostname }, done)
   }
 }
 

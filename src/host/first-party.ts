@@ -1,0 +1,129 @@
+import {
+  AgentTasks,
+  type AssertionIssuer,
+  type AuthHttp,
+  AuthManager,
+  type AuthRuntime,
+  accessTokenSource,
+  apiKeySource,
+  type BackendPlaces,
+  type Clock,
+  type CredentialSource,
+  createAuthHttp,
+  FileAuthStorage,
+  FirstPartyTokenEndpoint,
+  firstPartyIssuer,
+  installationId,
+  type NetworkPolicies,
+  PRODUCTION_BASE,
+  type RequestSender,
+  RuntimeInstances,
+  StoredSource,
+  selectionOf,
+  systemClock,
+} from '../auth/index.js'
+import type { HttpRoute } from '../environments/index.js'
+
+/** What only the embedding program can say of the first-party backend; no configuration sets any of it. */
+export interface FirstPartyOptions {
+  /** Default: the production backend. */
+  readonly places?: BackendPlaces
+  /** How this deployment's assertions are made. */
+  readonly issuer?: AssertionIssuer
+  /** What each account may reach. Default: whatever it is eligible for. */
+  readonly networks?: NetworkPolicies
+  readonly clock?: Clock
+  /** Connects elsewhere than URLs say; TLS still checks their names. For deployments behind a gateway of their own. */
+  readonly route?: HttpRoute
+}
+
+/** Who is signed in to this home: `CODEX_ACCESS_TOKEN`, then what `auth.json` keeps (reference: auth, 4, "Load order"). */
+export interface HomeCredentials {
+  readonly from: 'home'
+  /** An API key of `OPENAI_API_KEY` comes first. Default false. */
+  readonly apiKey?: boolean
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** The parts of first-party auth that are one per process. Who is signed in is none of them: that is a manager. */
+export class FirstPartyHost {
+  readonly runtime: AuthRuntime
+  readonly http: AuthHttp
+  readonly #env: Variables
+  readonly #home: string
+  readonly #report: (problem: Error) => void
+  readonly #ofHome = new Map<boolean, Promise<AuthManager>>()
+  readonly #endings = new Set<() => void>()
+
+  constructor(
+    options: FirstPartyOptions,
+    own: {
+      readonly home: string
+      readonly env: Variables
+      readonly client: RequestSender
+      readonly onProblem: (problem: Error) => void
+    },
+  ) {
+    const { places = { baseUrl: PRODUCTION_BASE }, issuer = firstPartyIssuer(), clock = systemClock } = options
+    const { home, env, client, onProblem } = own
+    this.#env = env
+    this.#home = home
+    this.#report = onProblem
+    this.http = createAuthHttp(client)
+    const { http } = this
+    let id: Promise<string> | undefined
+    const readId = () => {
+      id ??= installationId(home)
+      return id
+    }
+    const instances = new RuntimeInstances({ issuer, places, http, clock, installationId: readId, onProblem })
+    this.runtime = Object.freeze({
+      places,
+      issuer,
+      instances,
+      agents: new AgentTasks({ http, clock }),
+      clock,
+      selection: selectionOf(env),
+      ...(options.networks && { networks: options.networks }),
+    })
+  }
+
+  /**
+   * A manager of this source: a host's own is the only one that it has. That of the home is one for all who ask, so that
+   * a login or logout is everybody's. Its keys are kept until the process ends.
+   */
+  managerOf(source: CredentialSource | HomeCredentials): Promise<AuthManager> {
+    if (!('from' in source)) return this.#open(source.kind === 'host' ? [] : [source], source)
+    const { apiKey = false } = source
+    const known = this.#ofHome.get(apiKey)
+    if (known !== undefined) return known
+    const { clock } = this.runtime
+    const stored = new StoredSource({
+      storage: new FileAuthStorage(this.#home),
+      tokens: new FirstPartyTokenEndpoint({ http: this.http, clock }),
+      clock,
+    })
+    const made = this.#open([...(apiKey ? [apiKeySource(this.#env)] : []), accessTokenSource(this.#env), stored])
+    this.#ofHome.set(apiKey, made)
+    return made
+  }
+
+  /** Forgets every key. */
+  close(): void {
+    for (const end of this.#endings) end()
+    this.#endings.clear()
+  }
+
+  async #open(sources: readonly CredentialSource[], one?: CredentialSource): Promise<AuthManager> {
+    const { clock, instances } = this.runtime
+    const manager = await AuthManager.open({
+      sources,
+      ...(one?.kind === 'host' && { host: one }),
+      clock,
+      onProblem: this.#report,
+    })
+    this.#endings.add(instances.follow(manager))
+    return manager
+  }
+}
