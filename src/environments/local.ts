@@ -49,6 +49,7 @@ export class LocalEnvironment implements Environment {
   readonly #live = new Map<LocalProcess, JournalEntry | undefined>()
   readonly #notes: MemberNotes
   #journal: Promise<Journal | undefined> | undefined
+  #ready: EnvironmentState | undefined
   #closing: Promise<void> | undefined
   readonly #onExit = () => this.killNow()
 
@@ -58,10 +59,11 @@ export class LocalEnvironment implements Environment {
     this.#notes = new MemberNotes(this.#table, (error) => this.#warn(error))
   }
 
+  /** Asked for with every call: what the host says of itself is read once. */
   get state(): EnvironmentState {
-    return this.#closing === undefined
-      ? { is: 'ready', since: this.#since, info: hostInfo(currentFolder(), process.env) }
-      : { is: 'closed' }
+    if (this.#closing !== undefined) return { is: 'closed' }
+    this.#ready ??= { is: 'ready', since: this.#since, info: hostInfo(currentFolder(), process.env) }
+    return this.#ready
   }
 
   /** The host has no other state than ready until it is closed. */
