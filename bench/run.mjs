@@ -1,4 +1,5 @@
-// npm run bench: the overhead of a gateway, side by side in one run; `npm run bench -- executor` is another comparison.
+// npm run bench: the overhead of a gateway, side by side in one run; `npm run bench -- executor` and `-- audit` are other
+// comparisons.
 // `--help` lists the options; README.md has figures.
 import { installPeers } from '../scripts/install-peers.mjs'
 import { setUp } from '../scripts/setup.mjs'
@@ -9,6 +10,7 @@ import { SYSTEM_NAMES, systemOf } from './systems.mjs'
 
 const [which, ...rest] = process.argv.slice(2)
 if (which === 'executor') await (await import('./executor.mjs')).runExecutorBench(rest)
+else if (which === 'audit') await (await import('./audit.mjs')).runAuditBench(rest)
 else await runGatewayBench(process.argv.slice(2))
 
 async function runGatewayBench(args) {
