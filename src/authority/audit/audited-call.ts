@@ -2,6 +2,7 @@ import { CancelledError, ReeveError, RpcError, TransportClosedError } from '../.
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonValue } from '../../protocol/index.js'
 import type { ApprovalDecision, DecidedBy } from '../approvals/index.js'
+import type { CallOutcome, PendingRecord } from './pending-record.js'
 import type { AuditRecord } from './record.js'
 
 /** What is known of a call before it is made. */
@@ -17,25 +18,13 @@ export interface AuditedFacts {
   readonly arguments: JsonValue | undefined
 }
 
-/** A record whose texts are still to be digested. */
-export type PendingRecord = Omit<AuditRecord, keyof Digested> & {
-  readonly argumentText: string | undefined
-  readonly resultText: string | undefined
-}
-
-type Digested = Pick<
-  AuditRecord,
-  'argumentBytes' | 'resultBytes' | 'argumentDigest' | 'resultDigest' | 'arguments' | 'result'
->
-
-type Outcome = Pick<AuditRecord, 'transport' | 'rpc' | 'outcome' | 'errorCode' | 'rpcCode'>
-
 /** One call while it is made: told what happens to it, it gives the record. */
 export class AuditedCall {
   readonly #facts: AuditedFacts
   readonly #at = Date.now()
   readonly #began = performance.now()
   #arguments: JsonValue | undefined
+  #argumentText: string | undefined
   #decision: AuditRecord['decision'] = null
   #decidedBy: DecidedBy | null = null
   #isSent = false
@@ -58,6 +47,8 @@ export class AuditedCall {
   /** From here on something may leave this process. */
   sending(): void {
     this.#isSent = true
+    // Now, since whoever gave the arguments may change them while the call is under way.
+    this.#argumentText = textOf(this.#arguments)
   }
 
   answered(result: JsonValue): PendingRecord {
@@ -68,7 +59,7 @@ export class AuditedCall {
     return this.#record(this.#failure(error), undefined)
   }
 
-  #failure(error: unknown): Outcome {
+  #failure(error: unknown): CallOutcome {
     const errorCode = error instanceof ReeveError ? error.code : 'internal'
     const none = { rpc: null, outcome: null, errorCode, rpcCode: null }
     if (error instanceof RpcError)
@@ -81,32 +72,27 @@ export class AuditedCall {
     return { ...none, transport: this.#isSent && !isUnsent(error) ? 'failed' : 'unsent' }
   }
 
-  #record(outcome: Outcome, result: JsonValue | undefined): PendingRecord {
-    const { key, turnId, threadId, callId, operation, executionEnvironment, tool, authority } = this.#facts
+  #record(outcome: CallOutcome, result: JsonValue | undefined): PendingRecord {
     return {
+      facts: this.#facts,
       at: this.#at,
       durationMs: performance.now() - this.#began,
-      threadId,
-      turnId: turnId ?? null,
-      callId,
-      operation,
-      server: key === null ? null : key.name,
-      environment: key === null ? null : key.environment,
-      executionEnvironment,
-      tool,
-      authority,
       decision: this.#decision,
       decidedBy: this.#decidedBy,
-      ...outcome,
+      outcome,
+      argumentText: this.#isSent ? this.#argumentText : textOf(this.#arguments),
       // Now, since whoever gets the result may change it.
-      argumentText: this.#arguments === undefined ? undefined : JSON.stringify(this.#arguments),
-      resultText: result === undefined ? undefined : JSON.stringify(result),
+      resultText: textOf(result),
     }
   }
 }
 
+function textOf(value: JsonValue | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value)
+}
+
 const NO_ERROR = { transport: 'answered', rpc: 'result', errorCode: null, rpcCode: null } as const
-const ANSWERED: Record<'ok' | 'error', Outcome> = {
+const ANSWERED: Record<'ok' | 'error', CallOutcome> = {
   ok: { ...NO_ERROR, outcome: 'ok' },
   error: { ...NO_ERROR, outcome: 'error' },
 }

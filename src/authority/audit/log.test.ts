@@ -12,7 +12,8 @@ import { serverKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { AuditedFacts } from './audited-call.js'
 import { authorityDigest, sha256 } from './digest.js'
-import { AuditLog, WHOLE_CHARACTERS } from './log.js'
+import { AuditLog } from './log.js'
+import { WHOLE_CHARACTERS } from './pending-record.js'
 import { type AuditRecord, type AuditStore, auditOutcome } from './record.js'
 
 /** A disk that can be full. */

@@ -1,9 +1,12 @@
-import { type AuditSettings, maskJsonText } from '../../config/index.js'
+import type { AuditSettings } from '../../config/index.js'
 import { AuditNotWrittenError, type ReeveError } from '../../errors.js'
 import type { JsonValue } from '../../protocol/index.js'
-import { AuditedCall, type AuditedFacts, type PendingRecord } from './audited-call.js'
-import { sha256 } from './digest.js'
-import type { AuditRecord, AuditStore } from './record.js'
+import { AuditedCall, type AuditedFacts } from './audited-call.js'
+import { HeldRecords } from './held-records.js'
+import { digested, type PendingRecord } from './pending-record.js'
+import type { AuditStore } from './record.js'
+import { Rotation } from './rotation.js'
+import { WriteGroup } from './write-group.js'
 
 /** Milliseconds that a record waits for others at most. */
 const BATCH_MS = 200
@@ -12,17 +15,6 @@ const BATCH_RECORDS = 500
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 /** Milliseconds until it is tried again after records could not be written. */
 const RETRY_MS = 5000
-/** Records that are held when they can't be written; older ones are given up, and counted. */
-const HELD_RECORDS = 10_000
-/** Records after which what is kept is measured again. */
-const MEASURED_EACH = 10_000
-/** Characters of arguments or of a result that are kept whole; what is longer is kept by its digest. */
-export const WHOLE_CHARACTERS = 1024 * 1024
-
-const DAY = 24 * 60 * 60 * 1000
-const MEGABYTE = 1024 * 1024
-const KEEP_DAYS = 90
-const MAX_MB = 256
 
 export interface AuditLogOptions {
   readonly settings: AuditSettings
@@ -31,9 +23,12 @@ export interface AuditLogOptions {
   readonly now?: () => number
 }
 
+type Durability = 'now' | 'soon'
+
 /**
- * Records calls. In mode `on` records are written in batches shortly after: what was handed over to `close` is not lost.
- * In mode `strict` a result is handed over only once its record is on disk, and nothing is called while that can't be.
+ * Records calls. In mode `on` records are digested once the result is on its way, and written in batches shortly after:
+ * what was handed over to `close` is not lost. In mode `strict` a result is handed over only once its record is on disk,
+ * and nothing is called while that can't be; results of one turn of the event loop wait for the disk together.
  *
  * @example
  * ```ts
@@ -48,23 +43,26 @@ export class AuditLog {
   readonly #store: AuditStore
   #settings: AuditSettings
   readonly #onwarning: AuditLogOptions['onwarning']
-  readonly #now: () => number
+  readonly #rotation: Rotation
+  /** Not digested yet. */
   #pending: PendingRecord[] = []
-  /** Digested, and not written yet. */
-  #ready: AuditRecord[] = []
-  #characters = 0
+  #pendingCharacters = 0
+  /** Not written yet. */
+  readonly #held = new HeldRecords()
+  /** Results that wait for their records. */
+  #group: WriteGroup | undefined
   #timer: NodeJS.Timeout | undefined
-  #sinceMeasured = MEASURED_EACH
-  #bytes = 0
-  #givenUp = 0
-  #toldGivenUp = 0
+  #turn: NodeJS.Immediate | undefined
   #isFailing = false
+  #isClosed = false
+  /** What was told of the fault that lasts: records given up by then. */
+  #told: number | undefined
 
   constructor(store: AuditStore, { settings, onwarning, now }: AuditLogOptions) {
     this.#store = store
     this.#settings = settings
     this.#onwarning = onwarning
-    this.#now = now ?? Date.now
+    this.#rotation = new Rotation(store, now ?? Date.now)
   }
 
   /** False: calls are not recorded. */
@@ -83,7 +81,7 @@ export class AuditLog {
 
   /** Records that wait to be written. */
   get waiting(): number {
-    return this.#ready.length + this.#pending.length
+    return this.#held.count + this.#pending.length
   }
 
   /**
@@ -101,135 +99,128 @@ export class AuditLog {
     try {
       result = await make(call)
     } catch (error) {
-      this.#add(call.failed(error))
+      const written = this.#add(call.failed(error))
+      if (written !== undefined) await written
       throw error
     }
-    this.#add(call.answered(result))
+    const written = this.#add(call.answered(result))
+    if (written !== undefined) await written
     return result
   }
 
   /** Writes what waits. Never throws: what can't be written is told, and kept for the next time. */
   flush(): void {
-    this.#stopWaiting()
-    try {
-      this.#write('soon')
-    } catch (error) {
-      this.#warn(error)
-    }
+    this.#write('soon')
   }
 
-  /** The last records: written for good. */
+  /** The last records: written for good. What still ends later is written at once. */
   close(): void {
-    this.#stopWaiting()
-    try {
-      this.#write('now')
-    } catch (error) {
-      this.#warn(error)
-    }
+    this.#isClosed = true
+    this.#write('now')
   }
 
-  #add(record: PendingRecord): void {
+  /** @returns what its result has to wait for */
+  #add(record: PendingRecord): Promise<void> | undefined {
     this.#pending.push(record)
-    this.#characters += (record.argumentText?.length ?? 0) + (record.resultText?.length ?? 0)
-    if (this.#isStrict) this.#writeNow(true)
-    else if (!this.#isBatchFull) this.#waitForMore()
-    else if (this.#isFailing) this.#digest()
-    else this.flush()
+    this.#pendingCharacters += (record.argumentText?.length ?? 0) + (record.resultText?.length ?? 0)
+    if (this.#isStrict) {
+      this.#group ??= new WriteGroup()
+      this.#turn ??= setImmediate(() => this.#endTurn())
+      return this.#group.written
+    }
+    if (this.#isClosed) this.flush()
+    else if (this.#pending.length >= BATCH_RECORDS || this.#pendingCharacters >= BATCH_CHARACTERS) this.#digest()
+    else this.#turn ??= setImmediate(() => this.#endTurn())
+    return undefined
   }
 
-  get #isBatchFull(): boolean {
-    return this.#pending.length >= BATCH_RECORDS || this.#characters >= BATCH_CHARACTERS
+  /** Work that no result waits for, unless it has to. */
+  #endTurn(): void {
+    this.#turn = undefined
+    if (this.#group === undefined) this.#digest()
+    else this.#write('now')
   }
 
-  /** A disk that is full is tried again now and then, and not with each call. */
+  /** What waits takes little room from here on. */
+  #digest(): void {
+    this.#digestPending()
+    const isFull = this.#held.count >= BATCH_RECORDS || this.#held.characters >= BATCH_CHARACTERS
+    if (isFull && !this.#isFailing) this.flush()
+    else if (this.#held.count > 0) this.#waitForMore()
+  }
+
+  #digestPending(): void {
+    const isWhole = this.#settings.arguments === 'whole'
+    for (const record of this.#pending) this.#held.add(digested(record, isWhole))
+    this.#pending = []
+    this.#pendingCharacters = 0
+  }
+
+  /** A disk that is full is tried again now and then, and not with each call; that keeps no process alive. */
   #waitForMore(): void {
-    this.#timer ??= setTimeout(() => this.flush(), this.#isFailing ? RETRY_MS : BATCH_MS)
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => this.flush(), this.#isFailing ? RETRY_MS : BATCH_MS)
+    if (this.#isFailing) this.#timer.unref()
   }
 
   /** Nothing is called that could not be recorded. */
   #prove(): void {
     if (!this.#store.isDurable) throw new AuditNotWrittenError('unsent', 'its state is kept in memory alone')
-    if (this.waiting > 0) this.#writeNow(false)
+    if (!this.#isFailing) return
+    const failure = this.#append('now')
+    if (failure !== undefined) throw new AuditNotWrittenError('unsent', textOf(failure.error), failure.error)
   }
 
-  #writeNow(isSent: boolean): void {
+  #write(durability: Durability): void {
+    const group = this.#group
+    this.#group = undefined
+    const failure = this.#append(group === undefined ? durability : 'now')
+    if (failure === undefined) group?.succeed()
+    else if (group !== undefined) group.fail(new AuditNotWrittenError('sent', textOf(failure.error), failure.error))
+    else this.#warn(failure.error)
+  }
+
+  #append(durability: Durability): { readonly error: unknown } | undefined {
+    this.#stopWaiting()
+    this.#digestPending()
+    const records = this.#held.all
+    if (records.length === 0) return undefined
     try {
-      this.#write('now')
+      this.#store.append(records, durability)
     } catch (error) {
-      throw new AuditNotWrittenError(isSent ? 'sent' : 'unsent', textOf(error), error)
+      this.#isFailing = true
+      this.#held.giveUp()
+      return { error }
     }
-  }
-
-  #write(durability: 'now' | 'soon'): void {
-    this.#digest()
-    const records = this.#ready
-    if (records.length === 0) return
-    this.#store.append(records, durability)
-    this.#ready = []
+    this.#held.clear()
     this.#isFailing = false
+    this.#told = undefined
     this.#rotate(records)
-  }
-
-  /** What waits takes little room from here on. */
-  #digest(): void {
-    for (const record of this.#pending) this.#ready.push(this.#digested(record))
-    this.#pending = []
-    this.#characters = 0
-    this.#giveUpOldest()
-  }
-
-  #digested({ argumentText, resultText, ...record }: PendingRecord): AuditRecord {
-    const isWhole = this.#settings.arguments === 'whole'
-    return Object.assign(record, {
-      argumentBytes: argumentText === undefined ? null : Buffer.byteLength(argumentText),
-      resultBytes: resultText === undefined ? null : Buffer.byteLength(resultText),
-      argumentDigest: argumentText === undefined ? null : sha256(argumentText),
-      resultDigest: resultText === undefined ? null : sha256(resultText),
-      arguments: isWhole ? whole(argumentText) : null,
-      result: isWhole ? whole(resultText) : null,
-    })
+    return undefined
   }
 
   /** A record that is there is worth more than the room of an old one: a fault here fails no call. */
-  #rotate(written: readonly AuditRecord[]): void {
-    const maxBytes = (this.#settings.maxMb ?? MAX_MB) * MEGABYTE
-    this.#sinceMeasured += written.length
-    this.#bytes += written.reduce((sum, one) => sum + (one.arguments?.length ?? 0) + (one.result?.length ?? 0) + 512, 0)
-    if (this.#sinceMeasured < MEASURED_EACH && this.#bytes <= maxBytes) return
+  #rotate(written: Parameters<Rotation['written']>[0]): void {
     try {
-      this.#store.prune({ before: this.#now() - (this.#settings.keepDays ?? KEEP_DAYS) * DAY, maxBytes })
-      this.#bytes = this.#store.size()
-      this.#sinceMeasured = 0
+      this.#rotation.written(written, this.#settings)
     } catch (error) {
       this.#onwarning?.(new AuditNotWrittenError('sent', `old records can't be removed: ${textOf(error)}`, error))
     }
   }
 
   #warn(error: unknown): void {
-    const isNews = !this.#isFailing || this.#givenUp !== this.#toldGivenUp
-    this.#isFailing = true
-    this.#timer ??= setTimeout(() => this.flush(), RETRY_MS).unref()
-    if (!isNews) return
-    this.#toldGivenUp = this.#givenUp
-    const lost = this.#givenUp === 0 ? '' : `; ${this.#givenUp} records were given up`
+    this.#waitForMore()
+    const { givenUp } = this.#held
+    if (this.#told === givenUp) return
+    this.#told = givenUp
+    const lost = givenUp === 0 ? '' : `; ${givenUp} records were given up`
     this.#onwarning?.(new AuditNotWrittenError('sent', textOf(error) + lost, error))
-  }
-
-  #giveUpOldest(): void {
-    const over = this.#ready.length - HELD_RECORDS
-    if (over <= 0) return
-    this.#givenUp += over
-    this.#ready.splice(0, over)
   }
 
   #stopWaiting(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
-}
-
-function whole(text: string | undefined): string | null {
-  return text === undefined || text.length > WHOLE_CHARACTERS ? null : maskJsonText(text)
 }
 
 function textOf(error: unknown): string {
