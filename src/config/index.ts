@@ -5,7 +5,8 @@ export { CONNECTING_VARIABLES, connectingVariables } from './environments/host-v
 export { environmentIdFault, environmentUrlFault, type RuleFault } from './environments/rules.js'
 export * from './environments/settings.js'
 export { type Environment, escapeVariables } from './expand.js'
-export { managedRequirementsFile, reeveHome, userHome } from './home.js'
+export type { GatewayAuthSettings } from './gateway-auth.js'
+export { FURTHER_REQUIREMENTS, managedRequirementsFile, reeveHome, userHome } from './home.js'
 export { isExactMatcher, LONGEST_MATCHER, matcherFault, matchesAll } from './hooks/matcher.js'
 export * from './hooks/settings.js'
 export type * from './import/index.js'
@@ -24,6 +25,7 @@ export type { AuditSettings, BrokerSettings, OAuthSettings, PluginPolicy, Plugin
 export type { Position, Raw, RawTable } from './source/raw.js'
 export { errnoOf } from './source/read-text.js'
 export { replaceFile } from './source/replace-file.js'
+export type { TokenExchangeSettings } from './token-exchange.js'
 export {
   fullEntry,
   referenceGetEntry,

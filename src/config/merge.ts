@@ -1,6 +1,7 @@
 import { mergeEnvironments } from './environments/merge.js'
 import type { EnvironmentsFile } from './environments/read-file.js'
 import type { EnvironmentSettings } from './environments/settings.js'
+import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookEntry, HookState } from './hooks/settings.js'
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
 import { optional } from './optional.js'
@@ -33,6 +34,7 @@ export interface MergedSettings {
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   /** `auto`, `none` or an absolute path. */
+  readonly gatewayAuth?: GatewayAuthSettings
   readonly launcher: string
   readonly environments: EnvironmentSettings
   readonly suppressUnstableFeaturesWarning: boolean
@@ -65,6 +67,7 @@ export function mergeLayers(
       if (hidden === undefined) return
       servers.delete(name)
       shadowed.push(Object.freeze({ name, origin: hidden.origin, by: { file, broken } }))
+  let gatewayAuth: GatewayAuthSettings | undefined
     }
     for (const name of settings.broken) hide(name, true)
     for (const server of settings.servers) {
@@ -88,6 +91,8 @@ export function mergeLayers(
     servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
     shadowed,
     features,
+      // Whole: an issuer of one file is not taken with the audience of another.
+      gatewayAuth = settings.gatewayAuth ?? gatewayAuth
     plugins,
     hooks: Object.freeze({ entries: layers.flatMap(({ settings }) => settings.hooks.entries), states: hookStates }),
     audit: Object.freeze(audit),
@@ -103,3 +108,4 @@ export function mergeLayers(
   }
 }
     runtimeAuthMode,
+    ...(gatewayAuth && { gatewayAuth }),

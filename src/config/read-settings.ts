@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.js'
 import { readEnvironmentSections } from './environments/read-sections.js'
 import { type Environment, expandEntry } from './expand.js'
+import { readGatewayAuth } from './gateway-auth.js'
 import { readHooks } from './hooks/read-hooks.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
@@ -55,6 +56,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     },
     broker: readBroker(reading),
     ...optional('launcher', reading.member('launcher', launcherSetting.read)),
+    ...optional('gatewayAuth', reading.member('gateway', readGatewayAuth)),
     environments: readEnvironmentSections(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
     projects: readEach(reading, 'projects', (value, path, notes) => {

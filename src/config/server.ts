@@ -1,3 +1,5 @@
+import type { TokenExchangeSettings } from './token-exchange.js'
+
 /** One server's configuration after parsing (reference: catalog, 1). Immutable; expansion of `${VAR}` is done. */
 
 export type ApprovalMode = 'auto' | 'prompt' | 'writes' | 'approve'
@@ -29,7 +31,12 @@ export interface HttpServer {
   readonly httpHeaders: Readonly<Record<string, string>>
   readonly envHttpHeaders: Readonly<Record<string, string>>
   readonly httpHeadersHelper?: string
-  readonly oauth?: { readonly clientId?: string; readonly callbackUrl?: string; readonly callbackPort?: number }
+  readonly oauth?: {
+    readonly clientId?: string
+    readonly callbackUrl?: string
+    readonly callbackPort?: number
+    readonly tokenExchange?: TokenExchangeSettings
+  }
   readonly oauthResource?: string
   readonly auth: 'oauth' | 'chatgpt' | 'ema_auth'
 }

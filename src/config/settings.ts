@@ -1,4 +1,5 @@
 import type { EnvironmentSections } from './environments/read-sections.js'
+import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookSettings } from './hooks/settings.js'
 import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
 import type { RuntimeAuthMode } from './runtime-auth-mode.js'
@@ -58,6 +59,8 @@ export interface FileSettings {
   /** `auto`, `none` or an absolute path; absent: `auto`. */
   readonly launcher?: string
   readonly environments: EnvironmentSections
+  /** `[gateway.auth]`. */
+  readonly gatewayAuth?: GatewayAuthSettings
   readonly suppressUnstableFeaturesWarning: boolean | undefined
   /** Folder → trust level, of the user's file alone. */
   readonly projects: ReadonlyMap<string, 'trusted' | 'untrusted'>

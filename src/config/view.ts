@@ -1,5 +1,6 @@
 import { MASK } from './mask.js'
 import type { ConfiguredServer, EnvVar, HttpServer, ServerConfig, ServerTransport } from './server.js'
+import type { TokenExchangeSettings } from './token-exchange.js'
 
 /** Words of the reference's command line (reference: auth, 1.2). */
 export type StaticAuthStatus = 'unsupported' | 'unknown' | 'bearer_token'
@@ -61,11 +62,31 @@ export function fullEntry({ name, origin }: ConfiguredServer, config: ServerConf
             client_id: transport.oauth.clientId ?? null,
             callback_url: transport.oauth.callbackUrl ?? null,
             callback_port: transport.oauth.callbackPort ?? null,
+            ...(transport.oauth.tokenExchange && { token_exchange: exchangeEntry(transport.oauth.tokenExchange) }),
           }
         : null,
       oauth_resource: transport.oauthResource ?? null,
     }),
     source: { file: origin.file, layer: origin.layer, line: origin.line ?? null },
+  }
+}
+
+function exchangeEntry(settings: TokenExchangeSettings) {
+  const {
+    clientId,
+    clientSecretEnv = null,
+    audience = null,
+    resource = null,
+    scopes = null,
+    tokenEndpoint = null,
+  } = settings
+  return {
+    client_id: clientId,
+    client_secret_env: clientSecretEnv,
+    audience,
+    resource,
+    scopes,
+    token_endpoint: tokenEndpoint,
   }
 }
 

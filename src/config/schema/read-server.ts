@@ -8,6 +8,7 @@ import type {
   ToolSettings,
 } from '../server.js'
 import { type Path, type RawTable, shortened } from '../source/raw.js'
+import { readTokenExchange } from '../token-exchange.js'
 import { milliseconds } from './milliseconds.js'
 import { HTTP_MEMBERS, STDIO_MEMBERS, serverShape } from './server-shape.js'
 import { fault, type Notes } from './shape.js'
@@ -126,17 +127,18 @@ function readHttp(members: ServerMembers, url: string, path: Path): HttpServer {
     httpHeaders: Object.freeze(members.http_headers ?? emptyRecord<string>()),
     envHttpHeaders: Object.freeze(members.env_http_headers ?? emptyRecord<string>()),
     ...(helper !== undefined && { httpHeadersHelper: helper }),
-    ...(members.oauth && { oauth: readOauth(members.oauth) }),
+    ...(members.oauth && { oauth: readOauth(members.oauth, path) }),
     ...(members.oauth_resource !== undefined && { oauthResource: members.oauth_resource }),
     auth: members.auth ?? 'oauth',
   })
 }
 
-function readOauth(oauth: NonNullable<ServerMembers['oauth']>): NonNullable<HttpServer['oauth']> {
+function readOauth(oauth: NonNullable<ServerMembers['oauth']>, path: Path): NonNullable<HttpServer['oauth']> {
   return Object.freeze({
     ...(oauth.client_id !== undefined && { clientId: oauth.client_id }),
     ...(oauth.callback_url !== undefined && { callbackUrl: oauth.callback_url }),
     ...(oauth.callback_port !== undefined && { callbackPort: oauth.callback_port }),
+    ...(oauth.token_exchange && { tokenExchange: readTokenExchange(oauth.token_exchange, path) }),
   })
 }
 

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
+import { gatewayShape } from '../gateway-auth.js'
 import { HOOKS_SCHEMA } from '../hooks/read-hooks.js'
 import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
 import { described, fault, flag, integer, list, map, oneOf, type Shape, table, text } from './shape.js'
@@ -90,6 +91,7 @@ const RUNTIME_AUTH_SCHEMA = {
   'broker',
   'audit',
   'launcher',
+  'gateway',
   'environments',
   'capability_roots',
   'mcp_oauth_credentials_store',
@@ -127,6 +129,7 @@ export function configSchema(): Record<string, unknown> {
       },
       audit: { description: 'What is recorded of calls.', ...auditSettings.schema },
       ...ENVIRONMENT_SECTIONS,
+      gateway: { description: 'The gateway over HTTP.', ...gatewayShape.schema },
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
       mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },

@@ -1,4 +1,5 @@
 import { isTable } from '../source/raw.js'
+import { tokenExchangeShape } from '../token-exchange.js'
 import { described, fault, flag, integer, list, map, oneOf, type Shape, seconds, table, text } from './shape.js'
 
 const U64 = 2n ** 64n - 1n
@@ -64,6 +65,7 @@ export const HTTP_MEMBERS = {
       client_id: described(text, 'Client id registered beforehand.'),
       callback_url: described(text, 'Redirect URL registered beforehand.'),
       callback_port: described(integer('u16', 0n, 0xffffn), 'Port of the loopback redirect; 0 = any.'),
+      token_exchange: described(tokenExchangeShape, "Principals' own tokens are exchanged for one of this server."),
     }),
     'Settings of the OAuth login.',
   ),
