@@ -108,6 +108,35 @@ describe('(24) managed requirements on configured servers', () => {
   })
 })
 
+describe('managed approvals', () => {
+  const approvals = {
+    strictReview: false,
+    defaultMode: 'writes' as const,
+    servers: new Map([['docs', { tools: new Map([['wipe', 'prompt' as const]]) }]]),
+  }
+  const managedOf = (requirements: Requirements, name = 'docs', environment: string | null = null) =>
+    underRequirements({ key: serverKey(name, environment), source: plugin('p'), config: command }, requirements).config
+      .managed
+
+  it('go with every server, of every source, by its own name', () => {
+    const rules = { source: SOURCE, strictReview: false, defaultMode: 'writes' }
+    expect(managedOf({ source: SOURCE, approvals })).toEqual([{ ...rules, tools: { wipe: 'prompt' } }])
+    expect(managedOf({ source: SOURCE, approvals }, 'docs', 'enva')).toEqual([{ ...rules, tools: { wipe: 'prompt' } }])
+    expect(managedOf({ source: SOURCE, approvals }, 'constructor')).toEqual([{ ...rules, tools: {} }])
+    expect(managedOf({ source: SOURCE })).toBeUndefined()
+  })
+
+  it('of two files stand beside each other, and the lists of both have to allow a server', () => {
+    const also = { source: 'also', servers: new Map(), approvals }
+    const { config } = underRequirements(
+      { key: serverKey('docs'), source: { kind: 'config' }, config: command },
+      { source: SOURCE, approvals, also },
+    )
+    expect(config).toMatchObject({ enabled: false, disabledReason: { source: 'also' } })
+    expect(config.managed?.map(({ source }) => source)).toEqual([SOURCE, 'also'])
+  })
+})
+
 describe('(24) managed requirements on plugin servers', () => {
   it('do not look them up in the list of configured servers, unless it is empty', () => {
     expect(allowed({ servers: docs({ command: 'other' }) }, command, plugin('p'))).toBe(true)

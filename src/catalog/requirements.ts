@@ -1,5 +1,6 @@
 import type {
   DisabledReason,
+  ManagedTools,
   Requirements,
   ServerConfig,
   ServerIdentity,
@@ -14,10 +15,30 @@ export function disabledReasonText(reason: DisabledReason): string {
   return `requirements (${reason.source})`
 }
 
-/** The registration, disabled with the reason if the requirements do not allow it. Hosted apps of the host are exempt. */
+/**
+ * The registration as the requirements leave it: disabled with the reason if their lists do not allow it, and with what
+ * they demand of approvals. Hosted apps of the host are in no list.
+ */
 export function underRequirements(registration: Registration, requirements: Requirements): Registration {
-  if (isHostOwnedApps(registration) || isAllowed(registration, requirements)) return registration
-  return denied(registration, requirements.source)
+  const isFree = isHostOwnedApps(registration) || isAllowed(registration, requirements)
+  const allowed = isFree ? registration : denied(registration, requirements.source)
+  const managed = withManagedApprovals(allowed, requirements)
+  return requirements.also === undefined ? managed : underRequirements(managed, requirements.also)
+}
+
+/** Beside what other files demand: the strictest counts, whenever a call is made. */
+function withManagedApprovals(registration: Registration, { source, approvals }: Requirements): Registration {
+  if (approvals === undefined) return registration
+  const { key, config } = registration
+  const own = approvals.servers.get(key.name)
+  const defaultMode = own?.defaultMode ?? approvals.defaultMode
+  const rules: ManagedTools = {
+    source,
+    strictReview: approvals.strictReview,
+    ...(defaultMode && { defaultMode }),
+    tools: Object.fromEntries(own?.tools ?? []),
+  }
+  return { ...registration, config: { ...config, managed: [...(config.managed ?? []), rules] } }
 }
 
 export function denied(registration: Registration, source: string): Registration {

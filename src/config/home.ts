@@ -14,6 +14,12 @@ export function userHome(environment: Environment = process.env): string {
   return named !== undefined && isAbsolute(named) ? named : homedir()
 }
 
+/**
+ * A further requirements file, by its absolute path. It can only demand more: what stands in the administrator's holds
+ * all the same.
+ */
+export const FURTHER_REQUIREMENTS = 'REEVE_REQUIREMENTS'
+
 /** Where the administrator's requirements stand. */
 export function managedRequirementsFile(environment: Environment = process.env): string {
   if (process.platform === 'win32')

@@ -14,12 +14,20 @@ export { type ConfigFile, type LoadConfigOptions, type LoadedConfig, loadConfig 
 export { MASK, maskConnection, maskJsonText, maskServer, maskUrl } from './mask.js'
 export type { MergedHooks, ShadowedServer } from './merge.js'
 export { nearest } from './nearest.js'
+export { type ResolvedProfile, resolvedFor } from './permissions/resolve.js'
+export {
+  isProfileName,
+  type PermissionSettings,
+  profileNames,
+  type SandboxMode,
+  type WorkspaceWriteSettings,
+} from './permissions/settings.js'
 export type * from './plugins/index.js'
 export { findProject, PROJECT_CONFIG, type Project, realPath, shellWord } from './project.js'
 export type { Requirements, ServerIdentity, ServerMatcher, ValueMatcher } from './requirements.js'
-export { configSchema } from './schema/sections.js'
 export type { ManagedApprovals } from './requirements-approvals.js'
 export { RUNTIME_FEATURE, type RuntimeAuthMode, runtimeModeOf } from './runtime-auth-mode.js'
+export { configSchema } from './schema/sections.js'
 export * from './server.js'
 export type { AuditSettings, BrokerSettings, OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
 export type { Position, Raw, RawTable } from './source/raw.js'

@@ -1,14 +1,15 @@
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, isAbsolute, join } from 'node:path'
 import { ConfigError } from '../errors.js'
 import { connectingVariables } from './environments/host-variables.js'
 import { legacyEnvironments, noiseProblem } from './environments/legacy.js'
 import { type EnvironmentsFile, readEnvironmentsFile } from './environments/read-file.js'
 import type { Environment } from './expand.js'
-import { managedRequirementsFile, reeveHome } from './home.js'
+import { FURTHER_REQUIREMENTS, managedRequirementsFile, reeveHome } from './home.js'
+import type { HookEntry } from './hooks/settings.js'
 import { type LayerSettings, type MergedSettings, mergeLayers } from './merge.js'
 import { findProject, realPath, shellWord, trustOf } from './project.js'
 import { readSettings } from './read-settings.js'
-import { type ReadRequirements, type Requirements, readRequirements } from './requirements.js'
+import { type Requirements, readRequirements } from './requirements.js'
 import type { ConfigOrigin, ConfigProblem } from './server.js'
 import type { FileSettings } from './settings.js'
 import type { SourceDocument } from './source/raw.js'
@@ -26,7 +27,10 @@ export interface LoadConfigOptions {
   readonly files?: readonly string[]
   /** Unknown members are errors instead of warnings. */
   readonly strict?: boolean
-  /** The administrator's requirements. Default: `/etc/reeve/requirements.toml`. */
+  /**
+   * The requirements. Default: those of the administrator, `/etc/reeve/requirements.toml`, and what the file demands as
+   * well that `$REEVE_REQUIREMENTS` names.
+   */
   readonly requirementsFile?: string
 }
 
@@ -65,6 +69,7 @@ export interface LoadedConfig extends MergedSettings {
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const load = new ConfigLoad(options)
   const requirements = load.requirements(options.requirementsFile)
+  const managed = load.managedHooks
   if (options.files && options.files.length > 0) {
     for (const file of options.files) await load.named(file)
   } else {
@@ -73,7 +78,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   }
   const merged = mergeLayers(load.layers, load.environments())
   load.lookUpVariables(merged)
-  return Object.freeze({ ...merged, requirements, ...load.told })
+  load.problems.push(...merged.permissions.problems)
+  const hooks = managed.length === 0 ? merged.hooks : Object.freeze({ ...merged.hooks, managed })
+  return Object.freeze({ ...merged, hooks, requirements, ...load.told })
 }
 
 class ConfigLoad {
@@ -81,6 +88,7 @@ class ConfigLoad {
   readonly problems: ConfigProblem[] = []
   readonly files: ConfigFile[] = []
   readonly environmentFiles: string[] = []
+  readonly managedHooks: HookEntry[] = []
   readonly #environment: Environment
   readonly #home: string
   readonly #strict: boolean
@@ -125,14 +133,33 @@ class ConfigLoad {
       this.problems.push({ severity: 'error', code: 'not_found', message: 'there is no such file', place: file })
   }
 
-  /** A requirements file that cannot be read allows no server: it must not be weakened by breaking it. */
+  /** Whatever one of the files demands holds. */
   requirements(named: string | undefined): Requirements | undefined {
-    const file = named ?? managedRequirementsFile(this.#environment)
+    if (named !== undefined) return this.#requirementsOf(named)
+    const managed = this.#requirementsOf(managedRequirementsFile(this.#environment))
+    const further = this.#furtherRequirements()
+    return managed && further ? Object.freeze({ ...further, also: managed }) : (managed ?? further)
+  }
+
+  /** A file that was named and is not there would be a demand that nobody hears of. */
+  #furtherRequirements(): Requirements | undefined {
+    const file = this.#environment[FURTHER_REQUIREMENTS]
+    if (file === undefined || file === '') return undefined
+    if (isAbsolute(file)) return this.#requirementsOf(file, { mustExist: true })
+    const message = `must be an absolute path, so no server is allowed; got '${file}'`
+    this.problems.push({ severity: 'error', code: 'invalid_value', message, place: `$${FURTHER_REQUIREMENTS}` })
+    return { source: file, servers: new Map() }
+  }
+
+  /** A requirements file that cannot be read allows no server: it must not be weakened by breaking it. */
+  #requirementsOf(file: string, { mustExist = false } = {}): Requirements | undefined {
     try {
       const text = readConfigText(file)
+      if (text === undefined && mustExist) throw new ConfigError('not_found', 'there is no such file', { place: file })
       if (text === undefined) return undefined
-      const { requirements, problems }: ReadRequirements = readRequirements(parseToml(file, text))
+      const { requirements, hooks, problems } = readRequirements(parseToml(file, text))
       this.problems.push(...problems)
+      this.managedHooks.push(...hooks)
       return requirements
     } catch (error) {
       this.#noteFault(error, 'requirements cannot be read, so no server is allowed: ')

@@ -3,9 +3,11 @@ import type { EnvironmentsFile } from './environments/read-file.js'
 import type { EnvironmentSettings } from './environments/settings.js'
 import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookEntry, HookState } from './hooks/settings.js'
-import type { ConfigOrigin, ConfiguredServer } from './server.js'
 import { optional } from './optional.js'
 import type { RuntimeAuthMode } from './runtime-auth-mode.js'
+import { mergePermissions } from './permissions/merge.js'
+import type { PermissionSettings } from './permissions/settings.js'
+import type { ConfigOrigin, ConfiguredServer } from './server.js'
 import type { AuditSettings, BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
 
 /** An entry that is not used because a later layer has the same name. */
@@ -26,24 +28,32 @@ export interface MergedSettings {
   readonly servers: readonly ConfiguredServer[]
   readonly shadowed: readonly ShadowedServer[]
   readonly features: ReadonlyMap<string, boolean>
-  readonly plugins: ReadonlyMap<string, PluginPolicy>
   /** `features.runtime_agent_instances`, of the user's own files. */
   readonly runtimeAuthMode: RuntimeAuthMode
+  readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: MergedHooks
   readonly audit: AuditSettings
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
-  /** `auto`, `none` or an absolute path. */
   readonly gatewayAuth?: GatewayAuthSettings
+  /** `auto`, `none` or an absolute path. */
   readonly launcher: string
   readonly environments: EnvironmentSettings
+  readonly permissions: PermissionSettings
   readonly suppressUnstableFeaturesWarning: boolean
 }
 
 /** The hooks of all layers. What is trusted is the user's to say, so a project's own states don't count. */
 export interface MergedHooks {
+  /** Of the requirements: run whatever the states say. Absent: none. */
+  readonly managed?: readonly HookEntry[]
   readonly entries: readonly HookEntry[]
   readonly states: ReadonlyMap<string, HookState>
+}
+
+/** Whom the user trusts is not a project's to say. */
+function trustedAsBefore({ trustedIn: _, ...policy }: PluginPolicy, own: PluginPolicy | undefined): PluginPolicy {
+  return { ...policy, ...optional('trustedIn', own?.trustedIn) }
 }
 
 /** Puts layers on each other, lowest first. A later layer wins by the whole entry, never by single members. */
@@ -59,7 +69,9 @@ export function mergeLayers(
   let broker: BrokerSettings = {}
   let audit: AuditSettings = {}
   const hookStates = new Map<string, HookState>()
+  let gatewayAuth: GatewayAuthSettings | undefined
   let launcher = 'auto'
+  let runtimeAuthMode: RuntimeAuthMode = 'off'
   let suppress = false
   for (const { file, layer, settings } of layers) {
     const hide = (name: string, broken: boolean) => {
@@ -67,45 +79,49 @@ export function mergeLayers(
       if (hidden === undefined) return
       servers.delete(name)
       shadowed.push(Object.freeze({ name, origin: hidden.origin, by: { file, broken } }))
-  let gatewayAuth: GatewayAuthSettings | undefined
     }
     for (const name of settings.broken) hide(name, true)
     for (const server of settings.servers) {
-  let runtimeAuthMode: RuntimeAuthMode = 'off'
       hide(server.name, false)
       servers.set(server.name, server)
     }
     for (const [name, on] of settings.features) features.set(name, on)
-    for (const [id, policy] of settings.plugins) plugins.set(id, policy)
+    for (const [id, policy] of settings.plugins)
+      plugins.set(id, layer === 'project' ? trustedAsBefore(policy, plugins.get(id)) : policy)
     // Where tokens are kept and sent, and what runs for all projects, is the user's own choice, not a project's.
     if (layer !== 'project') {
       oauth = { ...oauth, ...settings.oauth }
       broker = { ...broker, ...settings.broker }
       audit = { ...audit, ...settings.audit }
+      // Whole: an issuer of one file is not taken with the audience of another.
+      gatewayAuth = settings.gatewayAuth ?? gatewayAuth
       for (const [key, state] of settings.hooks.states) hookStates.set(key, state)
       launcher = settings.launcher ?? launcher
+      runtimeAuthMode = settings.runtimeAuthMode ?? runtimeAuthMode
     }
     suppress = settings.suppressUnstableFeaturesWarning ?? suppress
   }
+  const environments = mergeEnvironments(
+    environmentFiles,
+    layers.map(({ settings }) => settings.environments),
+  )
   return {
     servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
     shadowed,
     features,
-      // Whole: an issuer of one file is not taken with the audience of another.
-      gatewayAuth = settings.gatewayAuth ?? gatewayAuth
+    runtimeAuthMode,
     plugins,
     hooks: Object.freeze({ entries: layers.flatMap(({ settings }) => settings.hooks.entries), states: hookStates }),
     audit: Object.freeze(audit),
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
+    ...(gatewayAuth && { gatewayAuth }),
     launcher,
-      runtimeAuthMode = settings.runtimeAuthMode ?? runtimeAuthMode
-    environments: mergeEnvironments(
-      environmentFiles,
-      layers.map(({ settings }) => settings.environments),
+    environments,
+    permissions: mergePermissions(
+      layers.map(({ settings }) => settings.permissions),
+      environments.entries,
     ),
     suppressUnstableFeaturesWarning: suppress,
   }
 }
-    runtimeAuthMode,
-    ...(gatewayAuth && { gatewayAuth }),

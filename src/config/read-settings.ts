@@ -5,9 +5,10 @@ import { readGatewayAuth } from './gateway-auth.js'
 import { readHooks } from './hooks/read-hooks.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
-import { readServer, readToolSettings } from './schema/read-server.js'
 import { ignoredInProject } from './project-limits.js'
 import { RUNTIME_FEATURE, type RuntimeAuthMode, runtimeModeOf } from './runtime-auth-mode.js'
+import { readPermissions } from './permissions/read-permissions.js'
+import { readServer, readToolSettings } from './schema/read-server.js'
 import {
   auditSettings,
   brokerSettings,
@@ -45,8 +46,8 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     servers,
     broken,
     features: readFeatures(reading),
-    plugins: readEach(reading, 'plugins', readPlugin),
     runtimeAuthMode: readRuntimeAuthMode(reading),
+    plugins: readEach(reading, 'plugins', readPlugin),
     hooks: readHooks(reading),
     audit: readAudit(reading),
     oauth: {
@@ -55,9 +56,10 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
       ...optional('callbackUrl', reading.member('mcp_oauth_callback_url', text.read)),
     },
     broker: readBroker(reading),
-    ...optional('launcher', reading.member('launcher', launcherSetting.read)),
     ...optional('gatewayAuth', reading.member('gateway', readGatewayAuth)),
+    ...optional('launcher', reading.member('launcher', launcherSetting.read)),
     environments: readEnvironmentSections(reading),
+    permissions: readPermissions(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
     projects: readEach(reading, 'projects', (value, path, notes) => {
       // Codex keeps more than trust in this table.
@@ -66,6 +68,9 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     }),
   }
   if (!options.sharedFile) reading.noteUnknownTopLevel()
+  if (options.layer === 'project')
+    for (const path of ignoredInProject(document))
+      reading.warn('ignored_in_project', "does not count in a project's configuration: write it in your own", path)
   for (const path of document.duplicates)
     reading.warn('duplicate_member', 'is written twice: the last one counts', path)
   return { ...settings, problems: reading.problems }
@@ -207,11 +212,6 @@ function readFeatures(reading: SettingsReading): ReadonlyMap<string, boolean> {
   return features
 }
 
-function readEach<T>(
-  reading: SettingsReading,
-  section: string,
-  read: (value: Raw, path: Path, notes: Notes) => T,
-): ReadonlyMap<string, T> {
 /** What can't be read must not mean less than was asked for: then nothing but assertions goes out. */
 function readRuntimeAuthMode(reading: SettingsReading): RuntimeAuthMode | undefined {
   const features = reading.document.root.features
@@ -220,6 +220,11 @@ function readRuntimeAuthMode(reading: SettingsReading): RuntimeAuthMode | undefi
   return reading.attempt(() => runtimeModeOf(value)) ?? 'assertion_only'
 }
 
+function readEach<T>(
+  reading: SettingsReading,
+  section: string,
+  read: (value: Raw, path: Path, notes: Notes) => T,
+): ReadonlyMap<string, T> {
   const all = new Map<string, T>()
   for (const [name, value] of Object.entries(reading.tableAt(section) ?? {})) {
     const one = reading.attempt(() => read(value, [section, name], reading))
@@ -229,7 +234,7 @@ function readRuntimeAuthMode(reading: SettingsReading): RuntimeAuthMode | undefi
 }
 
 function readPlugin(value: Raw, path: Path, notes: Notes): PluginPolicy {
-  const { enabled, mcp_servers: members } = pluginPolicy.read(value, path, notes)
+  const { enabled, trusted_in: trustedIn, mcp_servers: members } = pluginPolicy.read(value, path, notes)
   const servers = new Map<string, PluginServerPolicy>()
   for (const [name, policy] of Object.entries(members ?? {})) {
     servers.set(name, {
@@ -240,7 +245,7 @@ function readPlugin(value: Raw, path: Path, notes: Notes): PluginPolicy {
       ...(policy.tools && { tools: readToolSettings(policy.tools) }),
     })
   }
-  return { ...optional('enabled', enabled), servers }
+  return { ...optional('enabled', enabled), ...optional('trustedIn', trustedIn), servers }
 }
 
 function pathOf(error: ConfigError): Path {

@@ -88,6 +88,74 @@ command = "s"
     expect([...(requirements?.plugins?.values() ?? [])]).toEqual([{ servers: new Map() }])
   })
 
+  it('say what is asked about, by tool, by server, and for all', async () => {
+    const { requirements, problems } = await load(`
+[approvals]
+strict_review = true
+default_tools_approval_mode = "writes"
+[approvals.mcp_servers.notes]
+default_tools_approval_mode = "prompt"
+[approvals.mcp_servers.notes.tools.constructor]
+approval_mode = "approve"
+`)
+    expect(problems).toEqual([])
+    expect(requirements).toEqual({
+      source: requirementsFile,
+      approvals: {
+        strictReview: true,
+        defaultMode: 'writes',
+        servers: new Map([['notes', { defaultMode: 'prompt', tools: new Map([['constructor', 'approve']]) }]]),
+      },
+    })
+  })
+
+  it.each([
+    '[approvals]\ndefault_tool_approval_mode = "prompt"\n',
+    '[approvals]\ndefault_tools_approval_mode = "ask"\n',
+    '[approvals.mcp_servers.notes.tools]\npublish = "prompt"\n',
+    'approvals = 3\n',
+  ])('ask about every call where the rules are broken: %j', async (text) => {
+    const { requirements, problems } = await load(text)
+    expect(problems).toMatchObject([{ severity: 'error', message: expect.stringContaining('every call is asked for') }])
+    expect(problems[0]?.place).toContain(requirementsFile)
+    expect(requirements?.approvals).toEqual({ strictReview: false, defaultMode: 'prompt', servers: new Map() })
+  })
+
+  it('have hooks, of which a broken one fails whatever it says of failures', async () => {
+    const { hooks, requirements, problems } = await load(`
+[hooks]
+managed_dir = "/opt/hooks"
+[[hooks.PreToolUse]]
+[[hooks.PreToolUse.hooks]]
+type = "command"
+command = "guard"
+[[hooks.PostToolUse]]
+matcher = "("
+`)
+    expect(requirements).toBeUndefined()
+    expect(problems).toMatchObject([{ severity: 'error', code: 'invalid_matcher' }])
+    expect(hooks.entries).toEqual([])
+    expect(hooks.managed).toMatchObject([
+      { event: 'PreToolUse', handler: { type: 'command', command: 'guard' }, origin: { layer: 'managed' } },
+      { event: 'PostToolUse', handler: { type: 'broken', onFailure: 'block' } },
+    ])
+  })
+
+  it('hold beside those of a further file, which must be there', async () => {
+    const further = join(folder, 'further.toml')
+    const loaded = (file: string) => loadConfig({ home: folder, cwd: folder, env: { REEVE_REQUIREMENTS: file } })
+    writeFileSync(further, '[approvals]\ndefault_tools_approval_mode = "prompt"\n')
+    expect((await loaded(further)).requirements).toMatchObject({
+      source: further,
+      approvals: { defaultMode: 'prompt' },
+    })
+    for (const wrong of [join(folder, 'typo.toml'), 'further.toml']) {
+      const { requirements, problems } = await loaded(wrong)
+      expect(problems).toMatchObject([{ severity: 'error' }])
+      expect(requirements?.servers?.size).toBe(0)
+    }
+  })
+
   it.each(['[mcp_servers', '\0'])('that cannot be read allow nothing at all: %j', async (text) => {
     const { requirements, problems } = await load(text)
     expect(requirements?.servers?.size).toBe(0)

@@ -1,8 +1,11 @@
 import { ConfigError } from '../errors.js'
+import { readHooks } from './hooks/read-hooks.js'
+import type { HookEntry } from './hooks/settings.js'
 import { optional } from './optional.js'
+import { BROKEN_APPROVALS, type ManagedApprovals, managedApprovals } from './requirements-approvals.js'
 import { fault, list, map, type Notes, oneOf, type Shape, table, text, wrongType } from './schema/shape.js'
 import type { ConfigProblem } from './server.js'
-import { isTable, type Path, placeIn, type Raw, type SourceDocument } from './source/raw.js'
+import { isTable, type Path, pathText, placeIn, type Raw, type SourceDocument } from './source/raw.js'
 
 /** What a managed file demands of servers (reference: catalog, 5). Each table that exists restricts. */
 export interface Requirements {
@@ -14,6 +17,10 @@ export interface Requirements {
   readonly matchers?: ReadonlyMap<string, ServerMatcher>
   /** Plugin id → server name → identity. A plugin without `mcp_servers` has no MCP rules. */
   readonly plugins?: ReadonlyMap<string, PluginRules>
+  /** Table `approvals`: ours. */
+  readonly approvals?: ManagedApprovals
+  /** What a further file demands as well. */
+  readonly also?: Requirements
 }
 
 export interface PluginRules {
@@ -35,6 +42,8 @@ export type ValueMatcher =
 
 export interface ReadRequirements {
   readonly requirements: Requirements | undefined
+  /** Table `hooks`: run whatever anybody says. */
+  readonly hooks: readonly HookEntry[]
   readonly problems: readonly ConfigProblem[]
 }
 
@@ -45,11 +54,24 @@ const NO_PLUGIN: readonly [string, PluginRules] = ['', { servers: new Map() }]
 const SILENT: Notes = { unknown: () => {} }
 
 /**
- * Reads the MCP part of a requirements file. A fault in it fails closed: the whole table that holds it allows nothing,
- * and the problem says so.
+ * Reads what a requirements file says of servers, approvals and hooks. A fault in it fails closed: the whole table of
+ * servers that holds it allows nothing, approvals are asked for every time, a hook fails, and the problem says so.
  */
 export function readRequirements(document: SourceDocument): ReadRequirements {
   const problems: ConfigProblem[] = []
+  const tell = (severity: ConfigProblem['severity'], code: string, message: string, path: Path) =>
+    problems.push({ severity, code, message, place: placeIn(document, path), path })
+  /** @returns undefined after a fault, which is told with what it leads to */
+  const attempt = <T>(read: () => T, consequence: string): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      const path = Array.isArray(error.data?.path) ? error.data.path : []
+      tell('error', error.code, `${error.message}; until this is mended, ${consequence}`, path)
+      return undefined
+    }
+  }
   const section = <T>(
     name: string,
     shape: Shape<Readonly<Record<string, T>>>,
@@ -57,26 +79,34 @@ export function readRequirements(document: SourceDocument): ReadRequirements {
   ): ReadonlyMap<string, T> | undefined => {
     const value = document.root[name]
     if (value === undefined) return undefined
-    try {
-      return new Map(Object.entries(shape.read(value, [name], SILENT)))
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      const path = Array.isArray(error.data?.path) ? error.data.path : [name]
-      const message = `${error.message}; until this is mended, ${name} of this file allows no server`
-      problems.push({ severity: 'error', code: error.code, message, place: placeIn(document, path), path })
-      return new Map(broken)
-    }
+    const read = attempt(() => shape.read(value, [name], SILENT), `${name} of this file allows no server`)
+    return new Map(read === undefined ? broken : Object.entries(read))
   }
   const servers = section('mcp_servers', map(identityRule))
   const matchers = section('mcp_server_matchers', map(serverMatcher))
   const plugins = section('plugins', map(pluginRules), [NO_PLUGIN])
-  if (!servers && !matchers && !plugins) return { requirements: undefined, problems }
+  const rules = document.root.approvals
+  const approvals =
+    rules === undefined
+      ? undefined
+      : (attempt(() => managedApprovals.read(rules, ['approvals'], SILENT), 'every call is asked for') ??
+        BROKEN_APPROVALS)
+  const { entries: hooks } = readHooks({
+    document,
+    options: { layer: 'managed', sharedFile: true },
+    attempt: (read) => attempt(read, 'what it is for fails'),
+    warn: (code, message, path) => tell('warning', code, message, path),
+    unknown: (path) => tell('warning', 'unknown_member', `unknown requirements field \`${pathText(path)}\``, path),
+  })
+  if (!servers && !matchers && !plugins && !approvals) return { requirements: undefined, hooks, problems }
   return {
+    hooks,
     requirements: Object.freeze({
       source: document.file,
       ...optional('servers', servers),
       ...optional('matchers', matchers),
       ...optional('plugins', plugins),
+      ...optional('approvals', approvals),
     }),
     problems,
   }

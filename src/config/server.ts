@@ -73,12 +73,24 @@ export interface ServerConfig {
   readonly disabledTools?: readonly string[]
   readonly scopes?: readonly string[]
   readonly tools: Readonly<Record<string, ToolSettings>>
+  /** What requirements demand of its tools; whatever else stands here, it only tightens. Absent: nothing. */
+  readonly managed?: readonly ManagedTools[]
+}
+
+/** What one requirements file demands of a server's tools (reference: authority, 1). */
+export interface ManagedTools {
+  /** The file. */
+  readonly source: string
+  readonly strictReview: boolean
+  readonly defaultMode?: ApprovalMode
+  /** By raw name, over the default. */
+  readonly tools: Readonly<Record<string, ApprovalMode>>
 }
 
 /** Where a server's entry stands, for `list`, `get` and `doctor`. Paths as the user gave them. */
 export interface ConfigOrigin {
   readonly file: string
-  readonly layer: 'user' | 'project' | 'file' | 'embedded'
+  readonly layer: 'managed' | 'user' | 'project' | 'file' | 'embedded'
   /** 1-based, when the parser knows it. */
   readonly line?: number
 }

@@ -1,8 +1,9 @@
 import type { EnvironmentSections } from './environments/read-sections.js'
 import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookSettings } from './hooks/settings.js'
-import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
 import type { RuntimeAuthMode } from './runtime-auth-mode.js'
+import type { PermissionSections } from './permissions/settings.js'
+import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
 
 /** Host policy for one server of a plugin; never its transport (reference: catalog, 5). Absent = as the plugin says. */
 export interface PluginServerPolicy {
@@ -17,6 +18,8 @@ export interface PluginServerPolicy {
 export interface PluginPolicy {
   /** As written; a plugin installed on an executor counts only when the host says true. */
   readonly enabled?: boolean
+  /** Environments in which this policy may also loosen (known-quirks, row 30): of the user's own files alone. */
+  readonly trustedIn?: readonly string[]
   readonly servers: ReadonlyMap<string, PluginServerPolicy>
 }
 
@@ -50,17 +53,18 @@ export interface FileSettings {
   /** Names whose entry is an error: they hide the same name of lower layers rather than fall back to it. */
   readonly broken: ReadonlySet<string>
   readonly features: ReadonlyMap<string, boolean>
+  readonly runtimeAuthMode: RuntimeAuthMode | undefined
   readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: HookSettings
   readonly audit: AuditSettings
-  readonly runtimeAuthMode: RuntimeAuthMode | undefined
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
+  /** `[gateway.auth]`. */
+  readonly gatewayAuth?: GatewayAuthSettings
   /** `auto`, `none` or an absolute path; absent: `auto`. */
   readonly launcher?: string
   readonly environments: EnvironmentSections
-  /** `[gateway.auth]`. */
-  readonly gatewayAuth?: GatewayAuthSettings
+  readonly permissions: PermissionSections
   readonly suppressUnstableFeaturesWarning: boolean | undefined
   /** Folder → trust level, of the user's file alone. */
   readonly projects: ReadonlyMap<string, 'trusted' | 'untrusted'>

@@ -11,6 +11,7 @@ import {
   promptMessage,
   promptMeta,
   subjectOf,
+  underManagedMode,
 } from '../authority/index.js'
 import type { RegistrationSource } from '../catalog/index.js'
 import { type ApprovalMode, shellWord } from '../config/index.js'
@@ -21,6 +22,7 @@ import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
 import type { HookedCall } from './call-hooks.js'
 import { readProfile } from './judged-by.js'
+import { asksEachTime, type ManagedRule, managedRule } from './managed-rules.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
 
 /** What a thread decides about its calls with. */
@@ -71,7 +73,7 @@ export class CallApprovals {
    * @throws StaleCatalogError the tool is no longer the one that was offered
    */
   async bound(server: CapturedServer, tool: string, signal: AbortSignal | undefined): Promise<CapturedServer> {
-    if (server.live || this.modeOf(server, tool) === 'approve') return server
+    if (server.live || this.#runs(server, tool, this.modeOf(server, tool))) return server
     const live = await this.#host.live(server.key, signal)
     const [before, now] = [server, live].map(({ tools }) => tools.find(({ name }) => name === tool))
     const isSame = before === undefined || (now !== undefined && sameExecutionContract(before, now))
@@ -92,20 +94,24 @@ export class CallApprovals {
     call: CallToApprove,
     { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
   ): Promise<(() => void) | undefined> {
-    if (call.authority.approval === 'approve') {
+    if (this.#runs(server, call.tool, call.authority.approval)) {
       call.record?.decided('run', 'mode')
       return undefined
     }
     const asked = this.#callOf(server, call)
     const decision = await this.#approver.decide(asked, this.#asks(asked, origin, call.permission), signal)
     call.record?.decided(decision.outcome, decision.by)
-    if (decision.outcome !== 'run') throw refusal(asked, decision)
+    if (decision.outcome !== 'run') throw refusal(asked, decision, managedRule(server.config, call.tool))
     return decision.grant === null ? undefined : () => this.#remember(server.key, decision)
   }
 
   /** How calls of a tool are approved that are issued now. */
   modeOf(server: Pick<Server, 'key' | 'config'>, tool: string): ApprovalMode {
-    return appliedMode(server, tool, this.#hasPolicy)
+    return underManagedMode(appliedMode(server, tool, this.#hasPolicy), managedRule(server.config, tool).mode)
+  }
+
+  #runs({ config }: Pick<Server, 'config'>, tool: string, mode: ApprovalMode): boolean {
+    return mode === 'approve' && !managedRule(config, tool).strictReview
   }
 
   get #hasPolicy(): boolean {
@@ -121,12 +127,15 @@ export class CallApprovals {
     const { tool, definition, authority, payload } = call
     const { arguments: args } = payload
     const { multiEnvironment, primaryEnvironment, options } = this.#host
+    const { mode: managedMode, strictReview } = managedRule(config, tool)
     return {
       authority,
       permissions: readProfile(authority.profile),
       tool,
       definition,
       ...(args && { arguments: args }),
+      ...(managedMode && { managedMode }),
+      strictReview,
       endpoint: config,
       pluginId: pluginOf(source),
       primaryEnvironment: primaryEnvironment(),
@@ -137,7 +146,7 @@ export class CallApprovals {
 
   /** The thread's own host first; else its client, if that shows forms. */
   #asks(
-    { authority, tool, definition, arguments: args }: ApprovalCall,
+    { authority, tool, definition, arguments: args, managedMode: mode, strictReview = false }: ApprovalCall,
     origin: unknown,
     permission: HookedCall['permission'],
   ): ApprovalAsks {
@@ -145,7 +154,9 @@ export class CallApprovals {
     const { onApproval, onRequest, client, reviewer } = this.#host.options
     const reviews = {
       ...(reviewer && { reviewer }),
-      ...(permission && { hooks: (_: ApprovalCall, stop: AbortSignal) => permission(stop) }),
+      ...(permission && {
+        hooks: (_: ApprovalCall, stop: AbortSignal) => permission(stop, asksEachTime({ mode, strictReview })),
+      }),
     }
     if (onApproval !== undefined) {
       return {
@@ -199,10 +210,13 @@ function appliedMode({ key, config }: Pick<Server, 'key' | 'config'>, tool: stri
 function refusal(
   { authority, tool }: ApprovalCall,
   decision: Exclude<ApprovalDecision, { readonly outcome: 'run' }>,
+  managed: ManagedRule,
 ): ApprovalRequiredError {
   const { key, approval } = authority
   const { text } = decision
   if (decision.by !== 'nobody') return new ApprovalRequiredError(key, tool, text)
+  if (asksEachTime(managed))
+    return new ApprovalRequiredError(key, tool, `${text}; requirements demand it: ${managed.sources.join(', ')}`)
   const environment = key.environment === null ? '' : ` --env ${shellWord(key.environment)}`
   const allow = `reeve approvals allow ${shellWord(key.name)} ${shellWord(tool)}${environment}`
   return new ApprovalRequiredError(

@@ -42,7 +42,11 @@ export interface CallToHook {
   readonly arguments: JsonValue | undefined
 }
 
-type PermissionHooks = (signal: AbortSignal) => Promise<Exclude<PermissionHookOutcome, { readonly kind: 'unasked' }>>
+/** @param managedOnly whether only the administrator's hooks may allow it; any may deny */
+type PermissionHooks = (
+  signal: AbortSignal,
+  managedOnly: boolean,
+) => Promise<Exclude<PermissionHookOutcome, { readonly kind: 'unasked' }>>
 
 /** A call between the hooks before it and those after it. */
 export interface HookedCall {
@@ -205,9 +209,10 @@ function run(prepared: PreparedFunction, options: CallOptions, record: CallRecor
 
 function permissionOf(hooks: Hooks, call: HookCall): PermissionHooks | undefined {
   if (!hooks.has('PermissionRequest')) return undefined
-  return async (signal) => {
+  return async (signal, managedOnly) => {
     const outcome = await hooks.permission(call, signal)
-    return outcome.is === 'deny' ? { kind: 'deny', message: outcome.error.message } : { kind: outcome.is }
+    if (outcome.is === 'deny') return { kind: 'deny', message: outcome.error.message }
+    return { kind: outcome.is === 'allow' && (outcome.isManaged || !managedOnly) ? 'allow' : 'none' }
   }
 }
 

@@ -68,6 +68,7 @@ export function compose(parts: CompositionParts): Composition {
       roots: usable.roots,
       policies: {
         overlays: loaded.plugins,
+        isTrusted: (environment, plugin) => loaded.plugins.get(plugin)?.trustedIn?.includes(environment) ?? false,
         ...(loaded.requirements && { requirements: loaded.requirements }),
         authorityOf: (environment) => authorityIn(environment, parts),
       },

@@ -29,10 +29,11 @@ import { callAuthority, type IssuedAuthority, issuedAuthority } from './call-aut
 import { CallHooks } from './call-hooks.js'
 import type { ThreadConfiguration } from './composition.js'
 import { LogLevel } from './log-level.js'
+import { asksEachTime, managedRule } from './managed-rules.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
-import { judgedQuestions, type QuestionsHost } from './questions.js'
 import { type OwningAuth, owningAuthOf } from './owning-auth.js'
+import { judgedQuestions, type QuestionsHost } from './questions.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
 import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
@@ -79,9 +80,9 @@ export class RuntimeThread implements Thread {
   readonly #audit: CallAudit
   readonly #hooks: CallHooks
   readonly #logLevel: LogLevel
-  readonly #isKept: boolean
   /** For whatever works with the first-party backend in this thread's name. */
   readonly #auth: OwningAuth | undefined
+  readonly #isKept: boolean
   #closed: Promise<void> | undefined
 
   /** @throws SelectionError */
@@ -92,8 +93,8 @@ export class RuntimeThread implements Thread {
     this.#options = options
     this.#multiEnvironment = configuration.multiEnvironment
     this.#isKept = options.persist ?? record !== undefined
-    this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
     this.#auth = owningAuthOf(host.firstParty, options, configuration.runtimeAuthMode)
+    this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
     const places = placesOf(host, options.environments, record)
     const judging: QuestionsHost = {
       threadId: this.id,
@@ -236,9 +237,11 @@ export class RuntimeThread implements Thread {
     const server = await this.#approvals.bound(offered, tool, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
-    if (approval === 'hook') record?.decided('run', 'hook')
+    // What requirements want to be asked about is asked about whoever calls it.
+    const isFree = approval === 'hook' && !asksEachTime(managedRule(config, tool))
+    if (isFree) record?.decided('run', 'hook')
     const toApprove = { tool, definition, authority, payload, record, permission: undefined }
-    const remember = approval === 'hook' ? undefined : await this.#approvals.approve(server, toApprove, options)
+    const remember = isFree ? undefined : await this.#approvals.approve(server, toApprove, options)
     const { params, ...rest } = withProgress(options)
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
@@ -334,10 +337,10 @@ export class RuntimeThread implements Thread {
     try {
       await this.#manager.close()
     } finally {
+      this.#auth?.context.close()
       this.#host.onClosed(this.id)
     }
   }
-      this.#auth?.context.close()
 
   async #live(key: ServerKey, signal: AbortSignal | undefined): Promise<CapturedServer> {
     await this.#manager.ready(key, signal)

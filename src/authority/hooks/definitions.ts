@@ -1,4 +1,4 @@
-import type { CommandHook, HookEntry, HookFilter, McpToolHook, MergedHooks } from '../../config/index.js'
+import type { BrokenHook, CommandHook, HookEntry, HookFilter, McpToolHook, MergedHooks } from '../../config/index.js'
 import { HookMatcher } from './matching.js'
 import { hookHash, trustOf } from './trust.js'
 import type { FunctionHook, HookListing } from './types.js'
@@ -16,7 +16,7 @@ export interface FunctionHandler {
 
 /** A hook with everything that is known of it. Frozen. */
 export interface Definition extends HookListing {
-  readonly handler: CommandHook | McpToolHook | FunctionHandler
+  readonly handler: CommandHook | McpToolHook | BrokenHook | FunctionHandler
   readonly matcherOf: HookMatcher
   /** Whether it is run at all. */
   readonly runs: boolean
@@ -24,7 +24,7 @@ export interface Definition extends HookListing {
 
 /** Hooks by where they come from; in this order they are shown. */
 export interface HookSources {
-  /** Of the administrator: run whatever anybody says. */
+  /** Run whatever anybody says, as those that the configuration has from the administrator. */
   readonly managed?: readonly HookEntry[]
   readonly configured?: MergedHooks
   /** Of the program that embeds the runtime. */
@@ -32,9 +32,11 @@ export interface HookSources {
 }
 
 export function definitionsOf({ managed = [], configured, functions = [] }: HookSources): readonly Definition[] {
-  const entries = configured?.entries ?? []
+  const { managed: byRequirements = [], entries = [] } = configured ?? {}
   const made = [
-    ...managed.map((entry) => fromEntry(entry, { trust: 'managed', source: 'managed', isEnabled: true })),
+    ...[...byRequirements, ...managed].map((entry) =>
+      fromEntry(entry, { trust: 'managed', source: 'managed', isEnabled: true }),
+    ),
     ...entries.map((entry) => {
       const state = configured?.states.get(entry.key)
       const trust = trustOf(entry, hookHash(entry), state)

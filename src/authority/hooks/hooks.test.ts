@@ -209,7 +209,7 @@ describe('several hooks', () => {
       is: 'deny',
       error: { code: 'hook_denied', message: 'not you' },
     })
-    expect(await hooksOf({ functions: [allow] }).permission(CALL)).toEqual({ is: 'allow' })
+    expect(await hooksOf({ functions: [allow] }).permission(CALL)).toEqual({ is: 'allow', isManaged: false })
   })
 
   it('that rewrite the same way agree, and otherwise the call is refused', async () => {

@@ -94,7 +94,9 @@ export class Hooks {
     if (denial !== undefined) return { is: 'deny', error: refused('hook_denied', denial, call) }
     const failure = failureThatBlocks(runs)
     if (failure !== undefined) return { is: 'deny', error: refused('hook_failed', failure, call) }
-    return { is: runs.some(({ verdict }) => verdict.effect.allow === true) ? 'allow' : 'none' }
+    const allowing = runs.filter(({ verdict }) => verdict.effect.allow === true)
+    if (allowing.length === 0) return { is: 'none' }
+    return { is: 'allow', isManaged: allowing.some(({ definition }) => definition.trust === 'managed') }
   }
 
   /**

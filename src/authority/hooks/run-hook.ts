@@ -45,6 +45,8 @@ async function outputOf(
       return callTool === undefined
         ? { is: 'failed', reason: 'tools are not called for hooks here' }
         : guarded(() => toolOutput(handler, input, callTool, signal), signal)
+    case 'broken':
+      return { is: 'failed', reason: handler.reason }
     case 'function':
       return guarded(() => functionOutput(handler.run, input, signal), signal)
   }

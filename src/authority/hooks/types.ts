@@ -57,7 +57,8 @@ export type PreOutcome =
 
 /** What they say to a request for permission: any deny wins, an allow is for this once. */
 export type PermissionOutcome =
-  | { readonly is: 'allow' }
+  /** `isManaged`: one of the administrator's hooks does. */
+  | { readonly is: 'allow'; readonly isManaged: boolean }
   | { readonly is: 'deny'; readonly error: HookRefusedError }
   | { readonly is: 'none' }
 
@@ -108,7 +109,8 @@ export type HookTrust = 'managed' | 'untrusted' | 'trusted' | 'modified'
 export interface HookListing extends HookFilter {
   readonly event: HookEvent
   readonly key: string
-  readonly handlerType: 'command' | 'mcp_tool' | 'function'
+  /** `broken`: it can't be read, and fails in place of what it should be. */
+  readonly handlerType: 'command' | 'mcp_tool' | 'function' | 'broken'
   readonly source: HookSource
   /** Its file; null for those of the host program. */
   readonly sourcePath: string | null

@@ -75,6 +75,38 @@ describe('[hooks]', () => {
     expect(beside.hooks.entries).toHaveLength(2)
   })
 
+  it.each([
+    [
+      '[[hooks.PreToolUse]]\nmatcher = "("\nserver = "s"\nhooks = [{ type = "command", command = "x", on_failure = "block" }]',
+      { server: 's' },
+    ],
+    ['[[hooks.PreToolUse]]\nmatcher = "a|b"\nhooks = [{ type = "command", on_failure = "block" }]', { matcher: 'a|b' }],
+    ['[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "x", on_failure = "deny" }]', {}],
+    ['[hooks.PreToolUse.hooks]\ntype = "command"\ncommand = "x"\non_failure = "block"', {}],
+    [
+      '[[hooks.PreToolUse]]\nserver = 3\nmatcher = "a"\nhooks = [{ type = "command", command = "x", on_failure = "block" }]',
+      { matcher: 'a' },
+    ],
+    ['[[hooks.PreToolUse]]\n[hooks.PreToolUse.hooks]\ntype = "command"\ncommand = "x"\non_failure = "block"', {}],
+  ])('puts something that fails in the place of %s, which calls may not go without', (text, filter) => {
+    const { hooks, problems } = read(`${text}\n`)
+    expect(problems).toMatchObject([{ severity: 'error' }])
+    expect(hooks.entries).toEqual([
+      {
+        event: 'PreToolUse',
+        ...filter,
+        handler: {
+          type: 'broken',
+          reason: expect.stringContaining('/home/config.toml'),
+          timeoutMs: 1000,
+          onFailure: 'block',
+        },
+        key: expect.stringMatching(/^\/home\/config\.toml:pre_tool_use/),
+        origin: expect.objectContaining({ layer: 'user' }),
+      },
+    ])
+  })
+
   it('notes an event that nothing is run at, and a name that is close to one', () => {
     const { problems } = read('[[hooks.SessionStart]]\n[[hooks.PreToolUsed]]\n')
     expect(problems).toMatchObject([
@@ -114,5 +146,8 @@ describe('[audit]', () => {
   it('is not for a project to say', () => {
     const off = { file: 'p', layer: 'project' as const, settings: read('[audit]\nmode = "off"\n', 'project') }
     expect(mergeLayers([off]).audit).toEqual({})
+    expect(off.settings.problems).toMatchObject([
+      { severity: 'warning', code: 'ignored_in_project', place: expect.stringContaining('audit') },
+    ])
   })
 })

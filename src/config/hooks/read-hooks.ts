@@ -14,7 +14,8 @@ import {
   wrongType,
 } from '../schema/shape.js'
 import type { ConfigOrigin } from '../server.js'
-import { isTable, type Path, type Raw, type RawTable, type SourceDocument } from '../source/raw.js'
+import { isTable, type Path, placeIn, type Raw, type RawTable, type SourceDocument } from '../source/raw.js'
+import { brokenHook, holdsUp, readableFilter } from './broken-hook.js'
 import { matcherFault } from './matcher.js'
 import {
   type CommandHook,
@@ -98,16 +99,28 @@ export interface HookReading extends Notes {
   warn(code: string, message: string, path: Path): void
 }
 
-/** Each broken hook is one problem and stops only itself. */
+/** Members of Codex's managed hooks that say nothing of what is run. */
+const MANAGED_FOLDERS = ['managed_dir', 'windows_managed_dir']
+
+/**
+ * Each broken hook is one problem and stops only itself. Where calls may not go without it (`on_failure`, and whatever is
+ * managed), something that fails stands in its place.
+ */
 export function readHooks(reading: HookReading): HookSettings {
   const section = reading.document.root.hooks
   if (section === undefined) return NONE
-  const all = reading.attempt(() => anyTable.read(section, ['hooks'], reading)) ?? {}
+  const isManaged = reading.options.layer === 'managed'
+  const all = reading.attempt(() => anyTable.read(section, ['hooks'], reading))
+  if (all === undefined)
+    return isManaged
+      ? Object.freeze({ ...NONE, entries: standIn(reading, 'PreToolUse', {}, section, ['hooks']) })
+      : NONE
   const entries: HookEntry[] = []
   for (const [member, value] of Object.entries(all)) {
     const event = HOOK_EVENTS.find((known) => known === member)
     if (event !== undefined) entries.push(...readEvent(reading, event, value))
     else if (OTHER_EVENTS.includes(member)) noteOther(reading, member)
+    else if (isManaged && MANAGED_FOLDERS.includes(member)) continue
     else if (member !== 'state') reading.unknown(['hooks', member], MEMBERS)
   }
   return Object.freeze({ entries: Object.freeze(entries), states: readStates(reading, all.state) })
@@ -123,11 +136,14 @@ function noteOther(reading: HookReading, event: string): void {
 
 function readEvent(reading: HookReading, event: HookEvent, value: Raw): readonly HookEntry[] {
   const path = ['hooks', event]
-  const groups = reading.attempt(() => listOf(value, path)) ?? []
+  const groups = reading.attempt(() => listOf(value, path))
+  if (groups === undefined) return standIn(reading, event, {}, value, path)
   return groups.flatMap((one, index) => {
     const at = [...path, String(index)]
     const found = reading.attempt(() => readGroup(reading, one, at))
-    return found === undefined ? [] : readHandlers(reading, event, found, [index, at])
+    return found === undefined
+      ? standIn(reading, event, readableFilter(one), one, at)
+      : readHandlers(reading, event, found, [index, at])
   })
 }
 
@@ -160,15 +176,38 @@ function readHandlers(
   { handlers, ...filter }: Group,
   [group, path]: readonly [number, Path],
 ): readonly HookEntry[] {
-  const { document, options } = reading
+  const { document } = reading
   return handlers.flatMap((value, index) => {
     const at = [...path, 'hooks', String(index)]
     const read = reading.attempt(() => readHandler(reading, value, at))
-    if (read === undefined) return []
-    const origin = { file: document.file, layer: options.layer, ...optional('line', document.position(at)?.line) }
+    if (read === undefined) return standIn(reading, event, filter, value, at)
     const key = `${document.file}:${EVENT_KEYS[event]}:${group}:${index}`
-    return [Object.freeze({ event, ...filter, handler: Object.freeze(read), key, origin: Object.freeze(origin) })]
+    return [entryAt(reading, at, { event, ...filter, handler: Object.freeze(read), key })]
   })
+}
+
+/** What is run instead of something that can't be read: nothing, unless calls may not go without it. */
+function standIn(
+  reading: HookReading,
+  event: HookEvent,
+  filter: HookFilter,
+  value: Raw,
+  path: Path,
+): readonly HookEntry[] {
+  const { document, options } = reading
+  if (options.layer !== 'managed' && !holdsUp(value)) return []
+  const numbers = path.filter((part) => /^\d+$/.test(part))
+  const key = [document.file, EVENT_KEYS[event], ...numbers].join(':')
+  return [entryAt(reading, path, { event, ...filter, handler: brokenHook(placeIn(document, path)), key })]
+}
+
+function entryAt(
+  { document, options }: Pick<HookReading, 'document' | 'options'>,
+  path: Path,
+  entry: Omit<HookEntry, 'origin'>,
+): HookEntry {
+  const origin = { file: document.file, layer: options.layer, ...optional('line', document.position(path)?.line) }
+  return Object.freeze({ ...entry, origin: Object.freeze(origin) })
 }
 
 const EVENT_KEYS = {

@@ -31,6 +31,12 @@ export interface McpToolHook extends HandlerSettings {
   readonly input: { readonly [member: string]: HookJson }
 }
 
+/** A hook that can't be read, but that no call may go without: every run of it fails. */
+export interface BrokenHook extends HandlerSettings {
+  readonly type: 'broken'
+  readonly reason: string
+}
+
 /** Which calls a hook is for; what is absent holds for all. */
 export interface HookFilter {
   /** Over the name that hooks see: names split by `|`, else an unanchored regular expression (reference: authority, 7.1). */
@@ -44,7 +50,7 @@ export interface HookFilter {
 /** One handler of one group of `[[hooks.<event>]]`. */
 export interface HookEntry extends HookFilter {
   readonly event: HookEvent
-  readonly handler: CommandHook | McpToolHook
+  readonly handler: CommandHook | McpToolHook | BrokenHook
   /** `<file>:<event>:<group>:<handler>`: what `[hooks.state]` calls it. */
   readonly key: string
   readonly origin: ConfigOrigin

@@ -78,7 +78,8 @@ function requirementsOf({ source, toml }: ExecutorConfigLayer, problems: Executo
   const document = attempt(source, problems, () => parseToml(source, toml))
   if (document === undefined) return [{ source, servers: new Map() }]
   const read = readRequirements(document)
-  for (const { place, message, path } of read.problems) if (path?.[0] !== 'plugins') problems.push({ place, message })
+  for (const { place, message, path } of read.problems)
+    if (path?.[0]?.startsWith('mcp_server')) problems.push({ place, message })
   const { servers, matchers } = read.requirements ?? {}
   if (servers === undefined && matchers === undefined) return []
   return [{ source, ...(servers && { servers }), ...(matchers && { matchers }) }]

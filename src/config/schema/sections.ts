@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
 import { gatewayShape } from '../gateway-auth.js'
 import { HOOKS_SCHEMA } from '../hooks/read-hooks.js'
+import { PERMISSION_SECTIONS } from '../permissions/members.js'
 import { approvalMode, BOTH_MEMBERS, serverSchema, toolSettings } from './server-shape.js'
 import { described, fault, flag, integer, list, map, oneOf, type Shape, table, text } from './shape.js'
 
@@ -16,6 +17,7 @@ const pluginServerPolicy = table({
 /** `[plugins."<id>"]` (reference: catalog, 5). */
 export const pluginPolicy = table({
   enabled: described(flag, 'Whether the plugin is used.'),
+  trusted_in: described(list(text), 'Environments in which this policy may also ask less than the plugin does.'),
   mcp_servers: described(map(pluginServerPolicy), 'Policy for the servers that the plugin brings.'),
 })
 
@@ -66,8 +68,6 @@ export const auditSettings = table({
   ),
 })
 
-/** Every top-level member that is read, for nearest-name hints. */
-export const TOP_LEVEL_MEMBERS = [
 const RUNTIME_AUTH_SCHEMA = {
   description: 'Whether requests to the first-party backend carry an assertion of this process, and how.',
   anyOf: [
@@ -83,17 +83,23 @@ const RUNTIME_AUTH_SCHEMA = {
   ],
 }
 
+/** Every top-level member that is read, for nearest-name hints. */
+export const TOP_LEVEL_MEMBERS = [
   'mcp_servers',
   'plugins',
   'features',
   'hooks',
   'projects',
   'broker',
+  'gateway',
   'audit',
   'launcher',
-  'gateway',
   'environments',
   'capability_roots',
+  'sandbox_mode',
+  'sandbox_workspace_write',
+  'default_permissions',
+  'permissions',
   'mcp_oauth_credentials_store',
   'mcp_oauth_callback_port',
   'mcp_oauth_callback_url',
@@ -123,13 +129,14 @@ export function configSchema(): Record<string, unknown> {
       hooks: HOOKS_SCHEMA,
       projects: { description: 'Trust per project folder.', ...map(projectTrust).schema },
       broker: { description: "The process that runs this home's servers.", ...brokerSettings.schema },
+      gateway: { description: 'The gateway over HTTP.', ...gatewayShape.schema },
       launcher: {
         description: 'Program that servers of this machine may run commands through, under the policy of each call.',
         ...launcherSetting.schema,
       },
       audit: { description: 'What is recorded of calls.', ...auditSettings.schema },
       ...ENVIRONMENT_SECTIONS,
-      gateway: { description: 'The gateway over HTTP.', ...gatewayShape.schema },
+      ...PERMISSION_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
       mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },
