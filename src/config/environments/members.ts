@@ -10,7 +10,7 @@ const skills: Shape<unknown> = {
   },
 }
 
-/** Members of one `[[environments]]` entry (reference: executor-protocol, 11); the last two are ours. */
+/** Members of one `[[environments]]` entry (reference: executor-protocol, 11); the last three are ours. */
 export const ENVIRONMENT_MEMBERS = {
   id: described(text, 'What the environment is called everywhere.', { pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   skills: described(skills, 'Accepted for Codex, and ignored.'),
@@ -23,6 +23,9 @@ export const ENVIRONMENT_MEMBERS = {
   connect_timeout_sec: described(seconds, 'Seconds to connect to the url.', { default: 10 }),
   initialize_timeout_sec: described(seconds, 'Seconds for the handshake.', { default: 10 }),
   auth_bearer_token_env_var: described(text, 'Variable here that holds the token of the executor.', { minLength: 1 }),
+  permissions: described(text, 'Permission profile that servers there are told: of [permissions], or a preset.', {
+    minLength: 1,
+  }),
   workspace: described(text, 'Folder there that a thread works in which names none; absolute, in its own form.'),
 }
 

@@ -46,6 +46,7 @@ export function readEnvironmentEntry(
     connection,
     ...optional('initializeTimeoutMs', initializeTimeoutMs),
     ...optional('cwd', readWorkspace(members, path, place)),
+    ...optional('permissions', members.permissions),
   })
 }
 

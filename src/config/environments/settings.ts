@@ -30,6 +30,8 @@ export interface EnvironmentEntry {
   readonly initializeTimeoutMs?: number
   /** Working directory of a thread that selects it without naming one. Absolute, in the environment's own form. */
   readonly cwd?: string
+  /** Name of the permission profile or preset that holds there; absent: the default. */
+  readonly permissions?: string
   /** As written, before `${VAR}` was replaced, for surfaces that must not show values. Absent when nothing was. */
   readonly written?: EnvironmentConnection
   readonly origin: ConfigOrigin
