@@ -3,6 +3,9 @@ import type { ServerKey } from '../identity/index.js'
 import type { ApprovalPolicy } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 
+/** Who reviews what has to be approved: a person, or an automatic reviewer. */
+export type ApprovalsReviewer = 'user' | 'auto_review'
+
 /**
  * What a call is issued with (design, invariant 2), as one value: what decides about it, what its server is told and what
  * is recorded are all read from here. Made once, of what its step captured, and frozen: nothing that happens later changes
@@ -21,10 +24,14 @@ export interface CallAuthority {
   readonly cwd?: string
   /** The same; none where there is no `cwd`. */
   readonly workspaceRoots: readonly string[]
-  /** Of the thread; `on-request` where it has none. */
-  readonly policy: ApprovalPolicy
+  /** Of the turn, else of the thread. Null: neither has one, and nothing is asked for that nobody has configured. */
+  readonly policy: ApprovalPolicy | null
   /** The mode that holds for the tool: as configured, overlays applied. */
   readonly approval: ApprovalMode
+  /** Who judges what would be asked on request. */
+  readonly reviewer: ApprovalsReviewer
+  /** The turn wants every call reviewed. */
+  readonly strictReview: boolean
   /** Of the server's tools, as the call was bound in them. Null: they were only known from the cache. */
   readonly catalogRevision: number | null
   readonly threadId: string

@@ -2,6 +2,7 @@ import { ClosedError, OperationTimeoutError, type ReeveError, TransportClosedErr
 import { displayKey, type ServerKey } from '../identity/index.js'
 import { ActiveClock, type Deadline } from '../protocol/index.js'
 import { abortError } from './abort.js'
+import type { Standstill } from './standstill.js'
 
 /** What a caller gives a request to go by. */
 export interface CallLimits {
@@ -16,10 +17,13 @@ export class HeldCalls {
   readonly #open = new Set<HeldCall>()
   /** Stands still while the holder answers a question. Other holders' questions cost its calls no patience, nor save any. */
   readonly #clock = new ActiveClock()
+  readonly #standstill: Standstill | undefined
   #ended = false
 
-  constructor(key: ServerKey) {
+  constructor(key: ServerKey, standstill?: Standstill) {
     this.#key = key
+    this.#standstill = standstill
+    standstill?.join(this.#clock)
   }
 
   begin(method: string, limits: CallLimits): HeldCall {
@@ -47,6 +51,7 @@ export class HeldCalls {
   /** Ends what is open, and whatever else comes. What was sent may have been carried out. */
   end(): void {
     this.#ended = true
+    this.#standstill?.leave(this.#clock)
     const cut = new TransportClosedError('Transport closed', { key: this.#key, sent: true })
     for (const call of [...this.#open]) call.end(call.isOut ? cut : this.#closed())
   }

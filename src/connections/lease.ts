@@ -6,6 +6,7 @@ import { type Asking, Placement, type PlacementOptions } from './placement.js'
 import { type Relay, readyClient } from './ready-client.js'
 import type { ConnectionRoute } from './route.js'
 import type { Seat } from './seat.js'
+import type { Standstill } from './standstill.js'
 import { atMost, type Timers } from './timers.js'
 import type { ReadyClient, RequestOptions } from './types.js'
 
@@ -14,6 +15,11 @@ export type Ending = 'drained' | 'now'
 
 /** Milliseconds that the work of a holder may still take once it has no lease any more (reference: connections, 12). */
 const RETIREMENT = 10_000
+
+export interface LeaseOptions extends PlacementOptions {
+  /** Whose calls stand still together. Absent: those of this lease by themselves. */
+  readonly standstill?: Standstill
+}
 
 /** Where one request is sent. */
 export interface WorkPlace {
@@ -42,11 +48,11 @@ export class Lease {
   readonly #relay: Relay
   #uses = 1
 
-  constructor(options: PlacementOptions) {
-    const { holder, shared, timers } = options
+  constructor(options: LeaseOptions) {
+    const { holder, shared, timers, standstill } = options
     this.route = holder
     this.#timers = timers
-    this.#calls = new HeldCalls(shared.connection.server.key)
+    this.#calls = new HeldCalls(shared.connection.server.key, standstill)
     this.#placement = new Placement({ ...options, holder: this.#answering(holder) })
     this.#relay = {
       request: (method, params, requestOptions) => this.request(method, params, requestOptions),

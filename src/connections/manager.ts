@@ -18,6 +18,7 @@ import type { ConnectionNews, ConnectionRoute } from './route.js'
 import { ConnectionSet } from './set.js'
 import { StartupReport } from './startup-report.js'
 import { statusRow } from './status-row.js'
+import { Standstill } from './standstill.js'
 import type { ClientProfile, ConnectionEvent, ReadyClient, ServerRequestHandler, ServerStatus } from './types.js'
 import { offerBasis, type View } from './view.js'
 
@@ -63,6 +64,7 @@ export class ConnectionManager {
   #publishedAt: number
   /** Of the logins that the set was published with. */
   #logins: string | undefined
+  readonly #standstill = new Standstill()
   readonly #unwatch: (() => void) | undefined
   #closed: Promise<void> | undefined
 
@@ -155,6 +157,11 @@ export class ConnectionManager {
     return view?.lease && offerBasis(view) === 'live'
       ? view.lease.connection.offer.catalog.snapshot.revision
       : undefined
+  /** The clocks of all calls under way, and of those to come. */
+  get clocks(): Pick<Standstill, 'pause' | 'resume'> {
+    return this.#standstill
+  }
+
   }
 
   /** Carries a prepared call out; see `PreparedCall.run`. */

@@ -55,6 +55,7 @@ describe('what a server asks', () => {
         method: 'elicitation/create',
         params: { message: 'Sure?' },
         origin: undefined,
+        requestId: 'ask-0',
       },
     ])
   })

@@ -147,13 +147,20 @@ export class Routes {
    * asking the wrong user would be worse (reference: connections, 12).
    */
   async answer(message: ServerMessage, signal: AbortSignal): Promise<JsonObject> {
-    const { method, params, caller } = message
+    const { method, params, caller, id: requestId } = message
     const route = this.#asked(message)
     if (route?.onRequest === undefined || !this.#open.has(route)) throw methodNotFound(method)
     this.#owners.asked(route, params)
     const over = this.turns.asking(route)
     try {
-      const answer = await route.onRequest({ key: this.#key, method, params, origin: caller?.origin }, signal)
+      const asked = {
+        key: this.#key,
+        method,
+        params,
+        origin: caller?.origin,
+        ...(requestId !== undefined && { requestId }),
+      }
+      const answer = await route.onRequest(asked, signal)
       if (method === ROOTS && !this.#isOnWire(message)) this.#roots.told(route, answer)
       return answer
     } finally {

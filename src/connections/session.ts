@@ -34,6 +34,8 @@ export interface ServerMessage {
   readonly caller: Caller | undefined
   /** It came in that caller's own result, or on the stream of its modern request. */
   readonly isCertain?: boolean
+  /** Of a request. */
+  readonly id?: RequestId
 }
 
 export interface SessionHandlers {
@@ -249,7 +251,8 @@ export class Session {
     if (method === 'ping') return {}
     active.pause()
     try {
-      return await handlers.onRequest(this.#attribute(method, params, context), context.signal)
+      const message = this.#attribute(method, params, context)
+      return await handlers.onRequest({ ...message, id: context.id }, context.signal)
     } finally {
       active.resume()
     }

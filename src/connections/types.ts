@@ -1,7 +1,7 @@
 import type { ServerSandbox } from '../config/index.js'
 import type { ReeveError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
-import type { Era, JsonObject } from '../protocol/index.js'
+import type { Era, JsonObject, RequestId } from '../protocol/index.js'
 
 /** What this side declares in `initialize`. Part of a connection's identity. */
 export interface ClientProfile {
@@ -18,6 +18,8 @@ export interface FromServer {
   readonly params: JsonObject | undefined
   /** The `origin` of the request in flight that this belongs to: by HTTP stream, or the only one in flight on stdio. */
   readonly origin: unknown
+  /** Of a request, as the server numbered it: another server may use the same. Absent: it came in a result. */
+  readonly requestId?: RequestId
 }
 
 /** Handed down by the thread. `ping` is answered below and never arrives here. */

@@ -5,8 +5,10 @@ import type { ApprovalMode, ServerConfig } from '../config/index.js'
 import type { CapturedServer } from '../connections/index.js'
 import { serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { type ApprovalHost, approvalTarget, CallApprovals } from './approval.js'
-import { callAuthority, issuedAuthority } from './call-authority.js'
+import { approvalTarget, CallApprovals } from './approval.js'
+import { callAuthority, issuedAuthority, stepApprovals } from './call-authority.js'
+import { HostChannel } from './host-channel.js'
+import type { ThreadOptions } from './types.js'
 
 const TOOL: JsonObject = { name: 'wipe', inputSchema: { type: 'object' } }
 
@@ -33,7 +35,7 @@ function server(config: ServerConfig, environment: string | null = null, tools: 
 const configured = (mode?: ApprovalMode, more: Partial<ServerConfig> = {}) =>
   stdioConfig({}, { ...(mode && { defaultToolsApprovalMode: mode }), ...more })
 
-function approvals(options: ApprovalHost['options'] = {}, live?: CapturedServer) {
+function approvals(options: Pick<ThreadOptions, 'onRequest' | 'onApproval'> = {}, live?: CapturedServer) {
   return new CallApprovals({
     multiEnvironment: true,
     primaryEnvironment: () => 'local',
@@ -42,16 +44,18 @@ function approvals(options: ApprovalHost['options'] = {}, live?: CapturedServer)
       if (live === undefined) throw new Error('started')
       return live
     },
+    channel: new HostChannel(options),
+    review: { compatibility: false },
     options,
     warn: () => {},
   })
 }
 
 function issuedFor(from: CallApprovals, captured: CapturedServer, tool: string) {
-  const moment = { threadId: 'thread', turn: undefined, policy: undefined, places: [], threadCwd: '/here' }
+  const moment = { threadId: 'thread', turn: undefined, approvals: stepApprovals({}), places: [], threadCwd: '/here' }
   const issued = issuedAuthority(captured, { kind: 'runtime', profile: null }, moment)
   if (issued === undefined) throw new Error('nothing governs it')
-  return callAuthority(issued, from.modeOf(captured, tool))
+  return callAuthority(issued, from.modeOf(captured, tool, issued))
 }
 
 const approve = (from: CallApprovals, captured: CapturedServer, tool = 'wipe') =>
@@ -60,6 +64,9 @@ const approve = (from: CallApprovals, captured: CapturedServer, tool = 'wipe') =
     { tool, definition: TOOL, authority: issuedFor(from, captured, tool), payload: {}, ...NOBODY_ELSE },
     {},
   )
+const bound = (from: CallApprovals, captured: CapturedServer) =>
+  from.bound(captured, 'wipe', issuedFor(from, captured, 'wipe'), undefined)
+
 /** Neither recorded nor hooked. */
 const NOBODY_ELSE = { record: undefined, permission: undefined }
 
@@ -100,12 +107,12 @@ describe('a tool that is only known from the cache', () => {
 
   it('is looked up before anybody is asked, and bound to what is there', async () => {
     const now = server(configured('prompt'), null, [{ ...TOOL, description: 'new words' }])
-    expect(await approvals({}, now).bound(cached, 'wipe', undefined)).toBe(now)
+    expect(await bound(approvals({}, now), cached)).toBe(now)
   })
 
   it('is not looked up where nobody would be asked', async () => {
     const free = { ...server(configured()), live: false }
-    expect(await approvals().bound(free, 'wipe', undefined)).toBe(free)
+    expect(await bound(approvals(), free)).toBe(free)
   })
 
   it.each([
@@ -113,7 +120,7 @@ describe('a tool that is only known from the cache', () => {
     ['takes something else', server(configured('prompt'), null, [{ name: 'wipe', inputSchema: { type: 'array' } }])],
     ['is configured otherwise', server(configured('prompt', { toolTimeoutMs: 1 }))],
   ])('is refused when it %s', async (_what, now) => {
-    await expect(approvals({}, now).bound(cached, 'wipe', undefined)).rejects.toMatchObject({ code: 'stale_catalog' })
+    await expect(bound(approvals({}, now), cached)).rejects.toMatchObject({ code: 'stale_catalog' })
   })
 })
 

@@ -10,6 +10,7 @@ import {
   type PromptFacts,
   promptMessage,
   promptMeta,
+  type ReviewSettings,
   subjectOf,
   underManagedMode,
 } from '../authority/index.js'
@@ -20,7 +21,9 @@ import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
+import type { StepApprovals } from './call-authority.js'
 import type { HookedCall } from './call-hooks.js'
+import { ELICIT, type HostChannel } from './host-channel.js'
 import { readProfile } from './judged-by.js'
 import { asksEachTime, type ManagedRule, managedRule } from './managed-rules.js'
 import type { ApprovalAnswer, CallOptions, ThreadOptions } from './types.js'
@@ -32,10 +35,10 @@ export interface ApprovalHost {
   readonly durable: DurableApprovals
   /** A server once it is up, as it is then. */
   readonly live: (key: ServerKey, signal: AbortSignal | undefined) => Promise<CapturedServer>
-  readonly options: Pick<
-    ThreadOptions,
-    'approvalPolicy' | 'reviewer' | 'compatibility' | 'onApproval' | 'onRequest' | 'client'
-  >
+  /** Asks the thread's client. */
+  readonly channel: Pick<HostChannel, 'ask' | 'isOpen'>
+  readonly review: ReviewSettings
+  readonly options: Pick<ThreadOptions, 'reviewer' | 'compatibility' | 'onApproval' | 'client' | 'approvalTimeoutMs'>
   /** Of what could not be kept. */
   readonly warn: (key: ServerKey, error: unknown) => void
 }
@@ -62,8 +65,9 @@ export class CallApprovals {
 
   constructor(host: ApprovalHost) {
     this.#host = host
-    const { durable, options } = host
-    this.#approver = new Approver({ durable, compatibility: options.compatibility ?? false })
+    const { durable, review, options } = host
+    const { compatibility = false, approvalTimeoutMs: answerTimeoutMs } = options
+    this.#approver = new Approver({ durable, compatibility, review, ...(answerTimeoutMs && { answerTimeoutMs }) })
   }
 
   /**
@@ -72,8 +76,13 @@ export class CallApprovals {
    *
    * @throws StaleCatalogError the tool is no longer the one that was offered
    */
-  async bound(server: CapturedServer, tool: string, signal: AbortSignal | undefined): Promise<CapturedServer> {
-    if (server.live || this.#runs(server, tool, this.modeOf(server, tool))) return server
+  async bound(
+    server: CapturedServer,
+    tool: string,
+    authority: CallAuthority,
+    signal: AbortSignal | undefined,
+  ): Promise<CapturedServer> {
+    if (server.live || this.#runs(server, tool, authority)) return server
     const live = await this.#host.live(server.key, signal)
     const [before, now] = [server, live].map(({ tools }) => tools.find(({ name }) => name === tool))
     const isSame = before === undefined || (now !== undefined && sameExecutionContract(before, now))
@@ -94,7 +103,7 @@ export class CallApprovals {
     call: CallToApprove,
     { signal, origin }: Pick<CallOptions, 'signal' | 'origin'>,
   ): Promise<(() => void) | undefined> {
-    if (this.#runs(server, call.tool, call.authority.approval)) {
+    if (this.#runs(server, call.tool, call.authority)) {
       call.record?.decided('run', 'mode')
       return undefined
     }
@@ -106,16 +115,16 @@ export class CallApprovals {
   }
 
   /** How calls of a tool are approved that are issued now. */
-  modeOf(server: Pick<Server, 'key' | 'config'>, tool: string): ApprovalMode {
-    return underManagedMode(appliedMode(server, tool, this.#hasPolicy), managedRule(server.config, tool).mode)
+  modeOf(
+    server: Pick<Server, 'key' | 'config'>,
+    tool: string,
+    { policy }: Pick<StepApprovals, 'policy'>,
+  ): ApprovalMode {
+    return underManagedMode(appliedMode(server, tool, policy !== null), managedRule(server.config, tool).mode)
   }
 
-  #runs({ config }: Pick<Server, 'config'>, tool: string, mode: ApprovalMode): boolean {
-    return mode === 'approve' && !managedRule(config, tool).strictReview
-  }
-
-  get #hasPolicy(): boolean {
-    return this.#host.options.approvalPolicy !== undefined
+  #runs({ config }: Pick<Server, 'config'>, tool: string, { approval, strictReview }: CallAuthority): boolean {
+    return approval === 'approve' && !strictReview && !managedRule(config, tool).strictReview
   }
 
   #remember(key: ServerKey, decision: ApprovalDecision): void {
@@ -126,7 +135,7 @@ export class CallApprovals {
   #callOf({ config, source }: Server, call: CallToApprove): ApprovalCall {
     const { tool, definition, authority, payload } = call
     const { arguments: args } = payload
-    const { multiEnvironment, primaryEnvironment, options } = this.#host
+    const { multiEnvironment, primaryEnvironment } = this.#host
     const { mode: managedMode, strictReview } = managedRule(config, tool)
     return {
       authority,
@@ -135,23 +144,24 @@ export class CallApprovals {
       definition,
       ...(args && { arguments: args }),
       ...(managedMode && { managedMode }),
-      strictReview,
+      strictReview: strictReview || authority.strictReview,
       endpoint: config,
       pluginId: pluginOf(source),
       primaryEnvironment: primaryEnvironment(),
       multiEnvironment,
-      reviewer: options.reviewer === undefined ? 'user' : 'auto_review',
+      reviewer: authority.reviewer,
     }
   }
 
   /** The thread's own host first; else its client, if that shows forms. */
   #asks(
-    { authority, tool, definition, arguments: args, managedMode: mode, strictReview = false }: ApprovalCall,
+    { authority, arguments: args, managedMode: mode, strictReview = false }: ApprovalCall,
     origin: unknown,
     permission: HookedCall['permission'],
   ): ApprovalAsks {
     const { key } = authority
-    const { onApproval, onRequest, client, reviewer } = this.#host.options
+    const { channel, options } = this.#host
+    const { onApproval, client, reviewer } = options
     const reviews = {
       ...(reviewer && { reviewer }),
       ...(permission && {
@@ -161,15 +171,14 @@ export class CallApprovals {
     if (onApproval !== undefined) {
       return {
         ...reviews,
-        user: async ({ offers }, stop) =>
-          answerOf(await onApproval({ key, tool, definition, arguments: args, offers }, stop)),
+        user: async (prompt, stop) => answerOf(await onApproval({ ...prompt, arguments: args }, stop)),
       }
     }
-    if (onRequest === undefined || !showsForms(client?.capabilities)) return { ...reviews }
+    if (!channel.isOpen || !showsForms(client?.capabilities)) return { ...reviews }
     return {
       ...reviews,
       user: (prompt, stop) =>
-        onRequest({ key, method: 'elicitation/create', params: elicitation(prompt), origin }, stop),
+        channel.ask({ key, method: ELICIT, params: elicitation(prompt), origin }, authority.turnId, stop),
     }
   }
 }

@@ -3,7 +3,7 @@ import { stdioConfig } from '../../test/fixtures/server-config.js'
 import type { PermissionAuthority } from '../catalog/index.js'
 import { serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { issuedAuthority } from './call-authority.js'
+import { issuedAuthority, stepApprovals } from './call-authority.js'
 import { callSandbox, withSandbox } from './call-sandbox.js'
 import { selectPlaces } from './selection.js'
 
@@ -15,7 +15,7 @@ const places = selectPlaces(
   ],
   { defaultSelection: [], cwdOf: () => undefined, cwd: '/here' },
 )
-const moment = { threadId: 'thread', turn: undefined, policy: undefined, places, threadCwd: '/here' }
+const moment = { threadId: 'thread', turn: undefined, approvals: stepApprovals({}), places, threadCwd: '/here' }
 const issued = (environmentId: string, judgedBy: PermissionAuthority<JsonObject | null>) =>
   issuedAuthority(
     { key: serverKey('s'), config: stdioConfig({}, { environmentId }), catalogRevision: 1 },

@@ -26,13 +26,20 @@ function authorityOf({ environment }: ServerKey): PermissionAuthority<Profile> {
 
 function judged(options: QuestionsHost['options']) {
   const asked: FromServer[] = []
-  const answer = judgedQuestions(
-    async (request) => {
-      asked.push(request)
-      return { action: 'accept', content: { name: 'Ada' }, further: 1 }
+  const answer = judgedQuestions({
+    threadId: 'thread',
+    channel: {
+      ask: async (request) => {
+        asked.push(request)
+        return { action: 'accept', content: { name: 'Ada' }, further: 1 }
+      },
     },
-    { threadId: 'thread', primaryEnvironment: () => 'local', authorityOf, options },
-  )
+    primaryEnvironment: () => 'local',
+    authorityOf,
+    review: { compatibility: false },
+    hold: () => () => {},
+    options,
+  })
   const ask = (environment: string, params: JsonObject, method = 'elicitation/create') =>
     answer({ key: serverKey('notes', environment), method, params, origin: 7 }, open)
   return { asked, ask }

@@ -12,6 +12,7 @@ import type { CallHooks, HookedCall } from './call-hooks.js'
 import { callSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
+import { IssuedCall } from './issued-call.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
 import { type Offered, offer } from './offered.js'
 import { type ModelCallFacts, modelCallMembers, type Turn, withoutTurnMembers } from './turn-meta.js'
@@ -153,7 +154,7 @@ class FrozenStep implements Step {
     if (captured === undefined) throw new UnsupportedCallError('', tool)
     const { server, issued } = captured
     const modelsId = this.#host.turn === undefined ? undefined : facts?.callId
-    const authority = callAuthority(issued, this.#host.approvals.modeOf(server, tool), modelsId)
+    const authority = callAuthority(issued, this.#host.approvals.modeOf(server, tool, issued), modelsId)
     return this.#host.audit.tool({ key, config: server.config, tool, authority, arguments: args }, (record) =>
       this.#host.hooks.tool({ authority, name: stepTool, tool, arguments: args }, options, record, (hooked) =>
         this.#make(server, authority, { tool, hooked, meta, facts, options, record }),
@@ -174,7 +175,7 @@ class FrozenStep implements Step {
       turn === undefined
         ? payloadOf(place, hooked.arguments, meta, ids)
         : payloadOf(place, hooked.arguments, withoutTurnMembers(meta), modelCallMembers(turn, facts ?? {}, ids))
-    const server = await this.#host.approvals.bound(offered, tool, options.signal)
+    const server = await this.#host.approvals.bound(offered, tool, authority, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
     const { definition } = prepared.binding
     const remember = await this.#host.approvals.approve(
@@ -187,7 +188,8 @@ class FrozenStep implements Step {
     const { launchers } = this.#host
     const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
     record?.sending()
-    return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
+    const origin = new IssuedCall(authority, options.origin)
+    return prepared.run(sent, { ...rest, origin, ...(prepare && { prepare }) })
   }
 }
 

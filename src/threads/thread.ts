@@ -25,15 +25,25 @@ import { LOCAL_ENVIRONMENT, type ServerKey, sameKey } from '../identity/index.js
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
 import { CallAudit, type CallRecord } from './call-audit.js'
-import { callAuthority, type IssuedAuthority, issuedAuthority } from './call-authority.js'
+import {
+  callAuthority,
+  type IssuedAuthority,
+  issuedAuthority,
+  type StepApprovals,
+  stepApprovals,
+} from './call-authority.js'
 import { CallHooks } from './call-hooks.js'
 import type { ThreadConfiguration } from './composition.js'
+import { HostChannel, threadElicitations } from './host-channel.js'
+import { causeOf, IssuedCall } from './issued-call.js'
 import { LogLevel } from './log-level.js'
 import { asksEachTime, managedRule } from './managed-rules.js'
 import { withProgress } from './meta.js'
 import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
 import { type OwningAuth, owningAuthOf } from './owning-auth.js'
+import { holdClocks, threadPauses } from './pauses.js'
 import { judgedQuestions, type QuestionsHost } from './questions.js'
+import { reviewSettings } from './review-events.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
 import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
@@ -50,8 +60,10 @@ import type {
   Step,
   StepOptions,
   Thread,
+  ThreadElicitations,
   ThreadEvent,
   ThreadOptions,
+  ThreadPauses,
 } from './types.js'
 
 /** Milliseconds that a step waits for environments which failed before. */
@@ -67,8 +79,11 @@ interface DirectCall {
 /** One conversation's view of the servers: its own connections, names, and answers to what servers ask. */
 export class RuntimeThread implements Thread {
   readonly id: string
+  readonly pauses: ThreadPauses
+  readonly elicitations: ThreadElicitations
   readonly resources: Resources
   readonly prompts: Prompts
+  readonly #channel: HostChannel
   readonly #host: ThreadHost
   readonly #options: ThreadOptions
   readonly #multiEnvironment: boolean
@@ -96,12 +111,22 @@ export class RuntimeThread implements Thread {
     this.#auth = owningAuthOf(host.firstParty, options, configuration.runtimeAuthMode)
     this.#roots = checkRoots(options.capabilityRoots ?? record?.capabilityRoots ?? [])
     const places = placesOf(host, options.environments, record)
+    const channel = new HostChannel(options)
     const judging: QuestionsHost = {
       threadId: this.id,
+      channel,
       primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
       authorityOf: (key) => this.#servers.authorityOf(key),
+      review: reviewSettings(options, (event) => this.#tell(event)),
+      hold: () => holdClocks(this.#manager.clocks),
       options,
     }
+    this.#channel = channel
+    this.pauses = threadPauses(
+      () => this.#manager.clocks,
+      () => this.#refuseWhenClosed(),
+    )
+    this.elicitations = threadElicitations(channel)
     this.#manager = new ConnectionManager(
       managerOptionsOf(host, options, {
         owner: this.id,
@@ -125,6 +150,7 @@ export class RuntimeThread implements Thread {
     this.#approvals = new CallApprovals({
       ...judging,
       options,
+      channel,
       multiEnvironment: this.#multiEnvironment,
       durable: host.approvals,
       live: (key, signal) => this.#live(key, signal),
@@ -187,13 +213,14 @@ export class RuntimeThread implements Thread {
     this.#servers.configure({ ...configuration, multiEnvironment, discovery })
   }
 
-  async step({ turn: facts, ...options }: StepOptions = {}): Promise<Step> {
+  async step({ turn: facts, approvals, ...options }: StepOptions = {}): Promise<Step> {
     const turn = facts === undefined ? undefined : turnOf(this.id, facts)
     const captured = await this.#captured(options)
     const mine = captured.filter(({ key }) => this.#servers.authorityOf(key).kind !== 'none')
     const selected = this.#servers.places.map(({ id }) => id)
     const authorityOf = (key: ServerKey) => this.#servers.authorityOf(key)
-    const issue: StepMoment['issue'] = (server) => this.#issue(server, turn)
+    const approved = stepApprovals(this.#options, approvals)
+    const issue: StepMoment['issue'] = (server) => this.#issue(server, approved, turn)
     return takeStep(mine, { selected, authorityOf, issue, turn }, this.#step)
   }
 
@@ -213,8 +240,8 @@ export class RuntimeThread implements Thread {
     const config = this.registration(key)?.config
     if (config === undefined) throw new UnknownServerError(key)
     const catalogRevision = this.#manager.catalogRevision(key)
-    const issued = this.#issue({ key, config, catalogRevision })
-    const authority = issued && callAuthority(issued, this.#approvals.modeOf({ key, config }, tool))
+    const issued = this.#issue({ key, config, catalogRevision }, stepApprovals(this.#options))
+    const authority = issued && callAuthority(issued, this.#approvals.modeOf({ key, config }, tool, issued))
     return this.#audit.tool({ key, config, tool, authority, arguments: call.arguments }, (record) =>
       this.#call({ key, config }, authority, call, { options, record, approval }),
     )
@@ -234,7 +261,7 @@ export class RuntimeThread implements Thread {
     const offered = await this.#manager.captureOne(key, options.signal)
     // Another configuration, under another authority, while the server came up.
     if (!isDeepStrictEqual(offered.config, config)) throw new StaleCatalogError(key, tool)
-    const server = await this.#approvals.bound(offered, tool, options.signal)
+    const server = await this.#approvals.bound(offered, tool, authority, options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
     // What requirements want to be asked about is asked about whoever calls it.
@@ -242,7 +269,7 @@ export class RuntimeThread implements Thread {
     if (isFree) record?.decided('run', 'hook')
     const toApprove = { tool, definition, authority, payload, record, permission: undefined }
     const remember = isFree ? undefined : await this.#approvals.approve(server, toApprove, options)
-    const { params, ...rest } = withProgress(options)
+    const { params, ...rest } = { ...withProgress(options), origin: new IssuedCall(authority, options.origin) }
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
     const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
@@ -334,6 +361,7 @@ export class RuntimeThread implements Thread {
 
   async #shutDown(): Promise<void> {
     this.#servers.close()
+    this.#channel.close()
     try {
       await this.#manager.close()
     } finally {
@@ -359,11 +387,15 @@ export class RuntimeThread implements Thread {
   }
 
   /** What the calls of a server are issued with now. */
-  #issue(server: Parameters<typeof issuedAuthority>[0], turn?: Turn): IssuedAuthority | undefined {
+  #issue(
+    server: Parameters<typeof issuedAuthority>[0],
+    approvals: StepApprovals,
+    turn?: Turn,
+  ): IssuedAuthority | undefined {
     return issuedAuthority(server, this.#servers.authorityOf(server.key), {
       threadId: this.id,
       turn,
-      policy: this.#options.approvalPolicy,
+      approvals,
       places: this.#servers.places,
       threadCwd: this.#host.cwd,
     })
@@ -373,7 +405,9 @@ export class RuntimeThread implements Thread {
     if (this.#isKept) this.#host.memory.put(this.id, { environments: places, capabilityRoots: this.#roots })
   }
 
-  #heard(event: ConnectionEvent): void {
+  #heard(heard: ConnectionEvent): void {
+    const event =
+      heard.type === 'notification' ? { ...heard, notification: causeOf(heard.notification).message } : heard
     if (event.type === 'status' && event.status === 'ready') void this.#logLevel.cameUp(event.key)
     this.#options.onEvent?.(event)
   }

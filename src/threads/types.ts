@@ -1,5 +1,16 @@
 import type { AuthManager, RuntimeAuthMode } from '../auth/index.js'
-import type { FunctionHook, HookReport, PersistOffer, RememberedApproval, Reviewer } from '../authority/index.js'
+import type {
+  ApprovalsReviewer,
+  ElicitationAnswer,
+  FunctionHook,
+  HookReport,
+  PauseState,
+  PersistOffer,
+  PromptFacts,
+  RememberedApproval,
+  Reviewer,
+  SurfacedElicitation,
+} from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -171,6 +182,11 @@ export type ThreadEvent =
     }
   /** One plugin, root, name or environment that does not work as asked; once per cause, and again only after it was well. */
   | { readonly type: 'problem'; readonly problem: DiscoveryProblem | CatalogProblem }
+  /**
+   * How an automatic review goes (reference: authority, 5): `item/autoApprovalReview/started`, `guardianWarning`,
+   * `item/autoApprovalReview/completed`, with the params of the reference.
+   */
+  | { readonly type: 'review'; readonly method: string; readonly params: JsonObject }
 
 /** An environment of a thread's or turn's selection. */
 export interface SelectedEnvironment {
@@ -273,6 +289,12 @@ export interface ThreadOptions {
    * authority, 5). Its throw fails what it was asked about. Only for threads of this process.
    */
   readonly reviewer?: Reviewer
+  /** Milliseconds that it has for each. Default 90 000. */
+  readonly reviewTimeoutMs?: number
+  /** Milliseconds that a person has to answer about a call, which is refused then. Default 600 000. */
+  readonly approvalTimeoutMs?: number
+  /** Only for threads of this process. */
+  readonly elicitations?: ElicitationOptions
   /**
    * Hooks of the program, beside those of the configuration (reference: authority, 7): around calls of steps and resource
    * functions; `callTool` has none. Only for threads of this process.
@@ -287,12 +309,9 @@ export interface ThreadOptions {
   readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal | undefined) => Promise<ApprovalAnswer>
 }
 
-/** A call that the configuration wants to be asked about. */
-export interface ApprovalRequest {
-  readonly key: ServerKey
-  readonly tool: string
-  readonly definition: JsonObject
-  readonly arguments: JsonValue | undefined
+/** A call that somebody is asked about. `promptParams` and `fallbackPromptParams` put it in the words of the reference. */
+export interface ApprovalRequest extends Omit<PromptFacts, 'arguments' | 'connector'> {
+  readonly arguments: JsonObject | undefined
   /** What can be answered beside `approve` and `decline`: more than was offered comes to the most that was. */
   readonly offers: readonly PersistOffer[]
 }
@@ -302,9 +321,54 @@ export type ApprovalTarget = Pick<RememberedApproval, 'subject' | 'binding'>
 
 export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
 
+/** What one turn says of approvals, over what the thread says (reference: authority, 2). */
+export interface TurnApprovals {
+  readonly policy?: ApprovalPolicy
+  /** `user`: a person is asked although the thread has a reviewer. */
+  readonly reviewer?: ApprovalsReviewer
+  /** Every call is judged by the thread's reviewer, whatever its mode; refused where there is none. */
+  readonly strictReview?: boolean
+}
+
+/** How servers' questions are put to the host of a thread. */
+export interface ElicitationOptions {
+  /**
+   * Told of each question that a person has to answer, under an id of ours, in place of `onRequest`; `Thread.elicitations`
+   * takes the answer. Servers may use equal ids of their own. `withdrawn` fires when no answer is wanted any more.
+   */
+  readonly onQuestion?: (question: SurfacedElicitation, withdrawn: AbortSignal) => void
+  /** All are declined, whatever the policy. Default false. */
+  readonly declineAll?: boolean
+  /**
+   * Forms with fields reach the person although the policy is `never`, where nothing restricts the server's environment:
+   * for a host with a person at hand (reference: authority, 6.1). Default false.
+   */
+  readonly formsReachUser?: boolean
+}
+
+/** The questions of a thread that wait, for hosts that are told of them by `ElicitationOptions.onQuestion`. */
+export interface ThreadElicitations {
+  /** How many wait. */
+  readonly waiting: number
+  /** @throws ReeveError `unknown_elicitation` when no such question of that server waits */
+  resolve(key: ServerKey, id: string, answer: ElicitationAnswer): void
+}
+
+/**
+ * For a host that asks somebody something that no server knows of: the time of calls stands still while any such question
+ * is open (reference: authority, 6.6: `thread/increment_elicitation` and its counterpart).
+ */
+export interface ThreadPauses {
+  increment(): PauseState
+  /** @throws RpcError when none is open */
+  decrement(): PauseState
+}
+
 export interface StepOptions {
   readonly signal?: AbortSignal
   readonly wait?: 'grace' | 'none' | 'all'
+  /** How calls of the step are approved, where that is not as in the rest of the thread. */
+  readonly approvals?: TurnApprovals
   /**
    * The turn of a model that the step is for, as servers are told of it in each call (reference: tool-calls, 5.1). Absent:
    * they are told of none.
@@ -335,6 +399,8 @@ export interface Thread extends AsyncDisposable {
     call: ServerSelector & { readonly tool: string },
     options?: { readonly signal?: AbortSignal },
   ): Promise<ApprovalTarget>
+  readonly pauses: ThreadPauses
+  readonly elicitations: ThreadElicitations
   readonly resources: Resources
   readonly prompts: Prompts
   /** `completion/complete`, params relayed. */
@@ -358,6 +424,6 @@ export interface Thread extends AsyncDisposable {
 }
 
 /** A thread for those who use its servers and leave its selection as it is; it may live in another process. */
-export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select'> & {
-  step(options?: Omit<StepOptions, 'turn'>): Promise<ToolStep>
+export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select' | 'pauses' | 'elicitations'> & {
+  step(options?: Omit<StepOptions, 'turn' | 'approvals'>): Promise<ToolStep>
 }

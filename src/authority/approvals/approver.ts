@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/index.js'
 import type { Reviewer } from '../reviewer/contract.js'
 import { type ReviewSettings, reviewCall } from '../reviewer/review.js'
 import { denialText, REVIEW_TIMED_OUT } from '../reviewer/texts.js'
-import type { CallAuthority } from '../types.js'
+import type { ApprovalsReviewer, CallAuthority } from '../types.js'
 import { readAnswer } from './answer.js'
 import { askInTime } from './ask-in-time.js'
 import { bindingOf, sameBinding } from './binding.js'
@@ -14,7 +14,7 @@ import { type ApprovalDecision, cancelled, type Grant, refused, run } from './de
 import { type ApprovalSubject, canBeRemembered, type DurableApprovals, SessionMemory } from './memory.js'
 import { hintsOf, underManagedMode } from './modes.js'
 import { granted, type PersistOffer, persistOffers } from './offer.js'
-import { type ApprovalsReviewer, type CallFacts, nextStep, type PermissionHookOutcome } from './order.js'
+import { type CallFacts, nextStep, type PermissionHookOutcome } from './order.js'
 import type { PromptFacts } from './prompt.js'
 import { REFUSED } from './texts.js'
 
@@ -151,7 +151,7 @@ export class Approver {
     const mode = underManagedMode(authority.approval, call.managedMode)
     return {
       strictReview: strictReview ?? false,
-      policy: authority.policy,
+      policy: authority.policy ?? 'on-request',
       permissions,
       mode,
       hints: hintsOf(definition),

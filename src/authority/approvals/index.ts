@@ -9,5 +9,4 @@ export { hintsOf, needsApproval, type ToolHints, underManagedMode } from './mode
 export { type OfferFacts, type PersistOffer, persistOffers } from './offer.js'
 export * from './order.js'
 export { type PromptFacts, promptMessage, promptMeta, promptParams, questionId } from './prompt.js'
-export { type ReviewerChoices, reviewerOf } from './reviewer-choice.js'
 export { REFUSED } from './texts.js'

@@ -1,10 +1,8 @@
 import type { ApprovalMode } from '../../config/index.js'
 import { type ApprovalPolicy, hasFullDiskWrite, type PermissionProfile } from '../../permissions/index.js'
+import type { ApprovalsReviewer } from '../types.js'
 import { needsApproval, type ToolHints } from './modes.js'
 import { REFUSED } from './texts.js'
-
-/** Who reviews what has to be approved: a person, or an automatic reviewer. */
-export type ApprovalsReviewer = 'user' | 'auto_review'
 
 /** What the hooks said to a call that needs approval. `unasked`: they have not run yet. */
 export type PermissionHookOutcome =

@@ -23,7 +23,10 @@ export interface ElicitationReview {
   answer(elicitation: Elicitation, signal: AbortSignal): Promise<ElicitationAnswer | undefined>
 }
 
-/** What questions are judged by. Frozen; replaced as a whole. */
+/**
+ * What one question is judged by: as it held when the question came, so that no policy meets another's profile (reference:
+ * authority, 6.6). Frozen.
+ */
 export interface ElicitationAuthority {
   readonly policy: ApprovalPolicy
   /** Of the environment that owns a server; undefined where no profile governs it. */
@@ -35,25 +38,4 @@ export interface ElicitationAuthority {
   readonly formsReachUser: boolean
   /** Called when a question begins to wait for a review or a person; the result when it no longer does. */
   readonly hold?: () => () => void
-}
-
-/**
- * The authority that holds now. It is swapped as one value, so that no question is judged by one policy and another's
- * profile; a question keeps what held when it came (reference: authority, 6.6).
- */
-export class CurrentAuthority {
-  #held: ElicitationAuthority | undefined
-
-  constructor(held?: ElicitationAuthority) {
-    this.#held = held && Object.freeze({ ...held })
-  }
-
-  /** Undefined: there is none, and every question is declined. */
-  get now(): ElicitationAuthority | undefined {
-    return this.#held
-  }
-
-  swap(next: ElicitationAuthority | undefined): void {
-    this.#held = next && Object.freeze({ ...next })
-  }
 }

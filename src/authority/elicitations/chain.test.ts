@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serverKey } from '../../identity/index.js'
 import { presetProfile } from '../../permissions/index.js'
 import type { JsonObject } from '../../protocol/index.js'
-import { CurrentAuthority, type ElicitationAuthority, type ElicitationReview } from './authority.js'
+import type { ElicitationAuthority, ElicitationReview } from './authority.js'
 import { answerElicitation } from './chain.js'
 import { clientRequestParams } from './client-request.js'
 import { ElicitationRouter } from './router.js'
@@ -126,20 +126,11 @@ describe('a question', () => {
     expect(begun).toBe(ends.length)
   })
 
-  it('keeps the authority that held when it came, and the next one gets the next as a whole', async () => {
-    const current = new CurrentAuthority()
-    expect(await answerElicitation(question(EMPTY), current.now, nobody(), open())).toMatchObject({
+  it('is declined where there is no authority at all', async () => {
+    expect(await answerElicitation(question(EMPTY), undefined, nobody(), open())).toMatchObject({
+      answer: { action: 'decline' },
       reason: 'no_authority',
     })
-    const full = presetProfile('danger-full-access', { cwd: '/w' })
-    current.swap(authority({ policy: 'never', permissionsOf: () => full }))
-    const before = current.now
-    current.swap(authority())
-    expect(await answerElicitation(question(EMPTY), before, nobody(), open())).toMatchObject({
-      answer: { action: 'accept' },
-    })
-    expect(current.now).toMatchObject({ policy: 'on-request' })
-    expect(Object.isFrozen(current.now)).toBe(true)
   })
 
   it('reaches the host under its own name, whatever the server calls itself', () => {

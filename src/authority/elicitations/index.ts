@@ -1,5 +1,5 @@
 export { type ApprovalRequestReading, readApprovalRequest } from './approval-request.js'
-export { CurrentAuthority, type Elicitation, type ElicitationAuthority, type ElicitationReview } from './authority.js'
+export type { Elicitation, ElicitationAuthority, ElicitationReview } from './authority.js'
 export { answerElicitation, type DecidedElicitation, type ElicitationDecider } from './chain.js'
 export { clientRequestParams } from './client-request.js'
 export { OutOfBandPauses, type Pausable, type PauseState } from './pauses.js'
@@ -8,6 +8,7 @@ export { type ReviewingOptions, type ReviewingTurn, reviewOfTurn, reviewTarget }
 export { type AutoReason, type ElicitationRoute, routeElicitation } from './route.js'
 export {
   type ElicitationChannel,
+  type ElicitationListener,
   ElicitationRouter,
   type SurfacedElicitation,
   type WaitingElicitation,

@@ -26,8 +26,13 @@ export interface WaitingElicitation {
   drop(): void
 }
 
+/** `withdrawn` fires when no answer is wanted any more. */
+export type ElicitationListener = (elicitation: SurfacedElicitation, withdrawn: AbortSignal) => void
+
 interface Waiter {
   readonly key: ServerKey
+  /** Fires when no answer is wanted any more. */
+  readonly withdrawn: AbortController
   resolve(answer: ElicitationAnswer): void
   reject(error: ReeveError): void
 }
@@ -36,9 +41,9 @@ interface Waiter {
 export class ElicitationRouter implements ElicitationChannel {
   readonly #waiting = new Map<string, Waiter>()
   /** Undefined: nobody listens. */
-  #channel: ((elicitation: SurfacedElicitation) => void) | undefined
+  #channel: ElicitationListener | undefined
 
-  constructor(channel?: (elicitation: SurfacedElicitation) => void) {
+  constructor(channel?: ElicitationListener) {
     this.#channel = channel
   }
 
@@ -55,13 +60,14 @@ export class ElicitationRouter implements ElicitationChannel {
     const channel = this.#channel
     if (channel === undefined) throw new ClosedError('the channel for questions')
     const id = `elicitation_${randomUUID()}`
+    const withdrawn = new AbortController()
     const answer = new Promise<ElicitationAnswer>((resolve, reject) => {
-      this.#waiting.set(id, { key: question.key, resolve, reject })
+      this.#waiting.set(id, { key: question.key, withdrawn, resolve, reject })
     })
     // Whoever drops the question may have stopped listening to it.
     answer.catch(() => {})
     try {
-      channel(Object.freeze({ id, ...question }))
+      channel(Object.freeze({ id, ...question }), withdrawn.signal)
     } catch (error) {
       this.#waiting.delete(id)
       throw error
@@ -103,5 +109,6 @@ export class ElicitationRouter implements ElicitationChannel {
     const waiter = this.#waiting.get(id)
     this.#waiting.delete(id)
     waiter?.reject(error)
+    waiter?.withdrawn.abort(error)
   }
 }

@@ -5,7 +5,10 @@ import { serverKey } from '../../identity/index.js'
 import type { Cli } from '../cli.js'
 import { askApproval } from './approval.js'
 
-const request = { key: serverKey('notes'), tool: 'drop\u001b[2J', definition: {}, arguments: { all: true }, offers: [] }
+const request = {
+  ...{ threadId: 'thread', turnId: null, callId: 'call', multiEnvironment: true },
+  ...{ key: serverKey('notes'), tool: 'drop\u001b[2J', definition: {}, arguments: { all: true }, offers: [] },
+}
 
 function atTerminal(): { cli: Cli; type: (text: string) => void; stderr: () => string } {
   const { cli, stderr } = captureCli({ home: '/nowhere' })

@@ -47,10 +47,8 @@ export class RemoteThread implements ToolThread {
 
   /** Starts it on a socket that is past the handshake. */
   static async start(socket: Socket, options: ThreadOptions = {}, signal?: AbortSignal): Promise<RemoteThread> {
-    const { onRequest, onEvent, onApproval, reviewer, hooks, onHook, ...rest } = options
-    if (reviewer !== undefined) throw new UnsupportedError('a thread of the broker has no reviewer')
-    if (hooks !== undefined || onHook !== undefined)
-      throw new UnsupportedError('a thread of the broker has no hooks of its client')
+    const { onRequest, onEvent, onApproval, reviewer, hooks, onHook, elicitations, ...rest } = options
+    refuseOwnCode({ reviewer, hooks, onHook, elicitations })
     const news = new RemoteNews(options)
     const calls = new RemoteCalls(socket, {
       onRequest: (method, params, asked) => news.answer(method, params, asked, calls),
@@ -136,6 +134,16 @@ export class RemoteThread implements ToolThread {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+/** What has code of the host's own in it runs where the thread does, and a thread of the broker is in another process. */
+function refuseOwnCode(own: Readonly<Record<string, unknown>>): void {
+  const given = Object.keys(own).filter((name) => own[name] !== undefined)
+  if (given.length === 0) return
+  const names = given.map((name) => `\`${name}\``).join(', ')
+  throw new UnsupportedError(
+    `a thread of the broker takes no ${names}: these are for threads of this process (\`Reeve.startThread\`)`,
+  )
 }
 
 /** What the broker tells and asks of its own accord. */

@@ -9,6 +9,10 @@ import type { BrokerLog } from './broker-log.js'
  */
 export function logThreadEvent(log: BrokerLog, event: ThreadEvent, failures: 'info' | 'warn' = 'warn'): void {
   if (event.type === 'startup_summary') return
+  if (event.type === 'review') {
+    log.debug({ method: event.method }, 'automatic review')
+    return
+  }
   if (event.type === 'problem') {
     const { code, message } = event.problem
     log.warn({ code }, message)

@@ -53,7 +53,10 @@ export type WireListAll = { readonly kind: ListKind } & Pick<ListAllOptions, 'wa
 
 /** Thread options without functions, and whether the client has these. */
 export interface WireStart
-  extends Omit<ThreadOptions, 'onRequest' | 'onEvent' | 'onApproval' | 'reviewer' | 'hooks' | 'onHook'> {
+  extends Omit<
+    ThreadOptions,
+    'onRequest' | 'onEvent' | 'onApproval' | 'reviewer' | 'hooks' | 'onHook' | 'elicitations'
+  > {
   readonly answers: boolean
   readonly approves: boolean
 }
