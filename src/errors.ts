@@ -503,6 +503,7 @@ export type FirstPartyAuthFault =
  * (reference: runtime-auth, 2 to 8 and 14). `message` is the observed text where there is one.
  */
 export class FirstPartyAuthError extends ReeveError {
+  declare readonly code: FirstPartyAuthFault
   /** The request never left. */
   readonly sent = false
   /** True: the same operation may be repeated once on a connection that is built anew. */

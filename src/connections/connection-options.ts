@@ -1,3 +1,4 @@
+import type { AuthContext } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { Environment } from '../environments/index.js'
 import { ActiveTime } from './active-time.js'
@@ -21,6 +22,8 @@ export interface ConnectionOptions {
   readonly open: TransportOpener
   /** Where the server runs, where that is known: its state decides when a lost server is started again. */
   readonly environment?: Environment
+  /** First-party auth of its requests. */
+  readonly auth?: AuthContext
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
   readonly keep?: (inventory: Inventory) => void

@@ -5,6 +5,7 @@ import { type JsonObject, MODERN_RPC } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import { Attribution } from './attribution.js'
 import { type ConnectionOptions, recipeOf } from './connection-options.js'
+import { followCredential } from './first-party.js'
 import type { ConnectionIdentity } from './identity.js'
 import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
@@ -44,6 +45,9 @@ export class Connection {
   readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
+  readonly #unfollow: () => void
+  /** A session of the account's new credential is being made; never rejects. */
+  #rebuilding: Promise<unknown> | undefined
 
   constructor(options: ConnectionOptions) {
     const { server, timers, random } = options
@@ -63,6 +67,7 @@ export class Connection {
     this.offer = this.#upkeep.offer
     this.#host = this.#operationHost()
     const renew: OperationHost['renew'] = (expired) => this.#lifecycle.keeper.renew(expired)
+    this.#unfollow = options.auth === undefined ? () => {} : followCredential(options.auth, () => this.#rebuild())
     this.#callHost = { ...this.#host, rebuilds: false, renew }
   }
 
@@ -174,9 +179,20 @@ export class Connection {
 
   /** Ends everything now; resolves when it is gone. */
   async close(): Promise<void> {
+    this.#unfollow()
     this.#upkeep.stop()
     this.#lifecycle.close()
     await this.#recipe.closings.all()
+  }
+
+  /** What is sent next waits for it; a failure is told by what needs the session. */
+  #rebuild(): void {
+    const session = this.#lifecycle.keeper.current
+    if (session === undefined) return
+    const rebuilding = this.#lifecycle.keeper.renew(session).catch((error: unknown) => this.#warnings.add(error))
+    this.#rebuilding = rebuilding.then(() => {
+      this.#rebuilding = undefined
+    })
   }
 
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
@@ -289,7 +305,7 @@ export class Connection {
       capabilities: this.#recipe.profile.capabilities,
       ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
-      away: () => this.reach.away(),
+      away: () => this.reach.away() ?? this.#rebuilding,
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
       renew: (expired) => lifecycle.renewed(expired),

@@ -1,12 +1,14 @@
 import {
   EnvironmentError,
   type EnvironmentFault,
+  FirstPartyAuthError,
   OperationTimeoutError,
   ReeveError,
   RpcError,
   TransportClosedError,
 } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
+import { refusedOperation } from './first-party-errors.js'
 
 /** An error of a request, with the server that it concerns; anything else as it is. */
 export function withKey(error: unknown, key: ServerKey, method: string, timeoutMs: number | undefined): unknown {
@@ -14,6 +16,7 @@ export function withKey(error: unknown, key: ServerKey, method: string, timeoutM
   if (error instanceof RpcError) return new RpcError(error.rpcCode, error.message, error.rpcData, key)
   if (error instanceof TransportClosedError) return closedWithKey(error, key)
   if (error instanceof OperationTimeoutError) return new OperationTimeoutError(method, timeoutMs ?? 0, key)
+  if (error instanceof FirstPartyAuthError) return refusedOperation(error, key)
   if (error instanceof EnvironmentError) return withEnvironmentKey(error, key)
   return error
 }

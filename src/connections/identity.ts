@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import type { AuthIdentity } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { HttpServer, ServerConfig, StdioServer } from '../config/index.js'
 import { keyText, LOCAL_ENVIRONMENT, type ServerKey } from '../identity/index.js'
@@ -18,6 +19,8 @@ export interface IdentityContext {
   readonly environmentHandle?: string
   /** A digest of the stored OAuth credentials, or of the reason why they can't be read; counts only where they apply. */
   readonly storedCredentials?: string
+  /** First-party auth of who holds the connection, for servers that use it. */
+  readonly firstParty?: AuthIdentity
 }
 
 /**
@@ -43,7 +46,9 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
     ...(config.protocol !== undefined && { protocol: config.protocol }),
     client: hashed(canonicalJson(context.profile.capabilities)),
     ...(context.profile.further && { introduction: hashed(canonicalJson(context.profile.further)) }),
-    ...(storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
+    ...(context.firstParty
+      ? { firstParty: context.firstParty }
+      : storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
   }
   return Object.freeze({
     key: server.key,
@@ -61,8 +66,14 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
  */
 export function cacheIdentity(server: EffectiveServer, context: IdentityContext): string | undefined {
   if (!isCacheable(server.config, context)) return undefined
+  const { firstParty } = context
   const { capabilities, further } = context.profile
-  const fields = { ...launchFields(server, context), capabilities, ...(further && { further }) }
+  const fields = {
+    ...launchFields(server, context),
+    capabilities,
+    ...(further && { further }),
+    ...(firstParty && { firstParty }),
+  }
   return sha256(canonicalJson(fields))
 }
 
@@ -75,7 +86,8 @@ function isCacheable(config: ServerConfig, context: IdentityContext): boolean {
   if (transport.oauth !== undefined || transport.oauthResource !== undefined || config.scopes !== undefined)
     return false
   if (hasExplicitAuthorization(config)) return true
-  if (transport.auth === 'chatgpt') return false
+  // An account's own: another account, source or mode has an entry of its own.
+  if (transport.auth === 'chatgpt') return typeof context.firstParty?.account === 'string'
   return context.storedCredentials === undefined || !storedOAuthApplies(config, context.env)
 }
 

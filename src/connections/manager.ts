@@ -1,3 +1,4 @@
+import type { AuthContext } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { Environments, PlacedEnvironment } from '../environments/index.js'
 import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
@@ -6,6 +7,7 @@ import type { JsonObject } from '../protocol/index.js'
 import { cachedInventory } from './cached-inventory.js'
 import { type CaptureOptions, waitForCapture } from './capture-wait.js'
 import { type CapturedServer, capture } from './captured.js'
+import { firstPartyOf, sameFirstParty } from './first-party.js'
 import { Grace } from './grace.js'
 import { cacheIdentity, connectionIdentity, type IdentityContext } from './identity.js'
 import type { Ending, Lease } from './lease.js'
@@ -16,9 +18,9 @@ import type { HostVariables } from './referenced-variables.js'
 import { validateRequired } from './required-servers.js'
 import type { ConnectionNews, ConnectionRoute } from './route.js'
 import { ConnectionSet } from './set.js'
+import { Standstill } from './standstill.js'
 import { StartupReport } from './startup-report.js'
 import { statusRow } from './status-row.js'
-import { Standstill } from './standstill.js'
 import type { ClientProfile, ConnectionEvent, ReadyClient, ServerRequestHandler, ServerStatus } from './types.js'
 import { offerBasis, type View } from './view.js'
 
@@ -44,6 +46,8 @@ export interface ManagerOptions {
   readonly onEvent?: (event: ConnectionEvent) => void
   /** Where servers run, looked up at every publication. Absent: wherever the pool opens them. */
   readonly environments?: Environments
+  /** First-party auth of whose connections these are. Absent: servers have none. */
+  readonly auth?: AuthContext
   /** A digest of a server's stored credentials. Default: by the logins of the pool. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
 }
@@ -60,12 +64,13 @@ export class ConnectionManager {
   readonly #options: ManagerOptions
   readonly #report: StartupReport
   readonly #watch: OfferWatch
+  readonly #standstill = new Standstill()
   #set: ConnectionSet
   #publishedAt: number
   /** Of the logins that the set was published with. */
   #logins: string | undefined
-  readonly #standstill = new Standstill()
   readonly #unwatch: (() => void) | undefined
+  readonly #unfollow: (() => void) | undefined
   #closed: Promise<void> | undefined
 
   constructor(options: ManagerOptions) {
@@ -76,6 +81,7 @@ export class ConnectionManager {
     this.#publishedAt = options.pool.timers.now()
     this.#logins = options.pool.logins?.version()
     this.#unwatch = options.pool.logins?.onchange(() => this.#closed === undefined && this.#seeLogins())
+    this.#unfollow = options.auth?.manager.subscribe(() => this.#closed === undefined && this.#seeAccount())
   }
 
   /**
@@ -151,17 +157,17 @@ export class ConnectionManager {
     return capture({ ...view, lease: view.lease })
   }
 
+  /** The clocks of all calls under way, and of those to come. */
+  get clocks(): Pick<Standstill, 'pause' | 'resume'> {
+    return this.#standstill
+  }
+
   /** Of the tools that a server has now; undefined while it is not up. */
   catalogRevision(key: ServerKey): number | undefined {
     const view = this.#openSet().view(key)
     return view?.lease && offerBasis(view) === 'live'
       ? view.lease.connection.offer.catalog.snapshot.revision
       : undefined
-  /** The clocks of all calls under way, and of those to come. */
-  get clocks(): Pick<Standstill, 'pause' | 'resume'> {
-    return this.#standstill
-  }
-
   }
 
   /** Carries a prepared call out; see `PreparedCall.run`. */
@@ -194,13 +200,31 @@ export class ConnectionManager {
     if (version !== this.#logins) this.replace(set.views.map(({ server }) => server))
   }
 
+  /** The same when the account of the first-party backend is another one, or a server of it was not up. */
+  #seeAccount(): void {
+    const { views } = this.#openSet()
+    const isConcerned = ({ server, lease }: View) => {
+      const own = this.#firstParty(server)
+      if (lease === undefined || own === undefined) return false
+      const { state, identity } = lease.connection
+      return state.state === 'failed' || !sameFirstParty(identity, own.identity)
+    }
+    if (views.some(isConcerned)) this.replace(views.map(({ server }) => server))
+  }
+
+  #firstParty(server: EffectiveServer) {
+    return firstPartyOf(server, this.#options.auth, this.#options.env)
+  }
+
   #view(server: EffectiveServer, before: View | undefined, options: { readonly fresh?: boolean }): View {
     const { key } = server
     if (!server.config.enabled) return Object.freeze({ key, server, lease: undefined, cached: undefined })
     const { pool, fallbackCwd } = this.#options
     const holding = this.#holding(server)
     const environment = this.#environment(server)
-    const context = this.#identityContext(server, holding.profile, environment)
+    const firstParty = this.#firstParty(server)
+    const about = this.#identityContext(server, holding.profile, environment)
+    const context = { ...about, ...(firstParty && { firstParty: firstParty.identity }) }
     const identity = connectionIdentity(server, context)
     const cacheKey = cacheIdentity(server, context)
     const kept = before?.lease
@@ -210,7 +234,17 @@ export class ConnectionManager {
       kept.connection.environment === environment?.environment &&
       isReusable(kept.connection, server)
     const placed = environment === undefined ? {} : { environment }
-    const request = { ...holding, ...placed, server, identity, fallbackCwd, cacheIdentity: cacheKey }
+    const standstill = this.#standstill
+    const request = {
+      ...holding,
+      ...placed,
+      ...(firstParty && { auth: firstParty.auth }),
+      server,
+      identity,
+      fallbackCwd,
+      cacheIdentity: cacheKey,
+      standstill,
+    }
     const lease = usable ? kept.share() : pool.acquire(request, this.#route(key), options)
     return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
   }
@@ -310,6 +344,7 @@ export class ConnectionManager {
 
   async #shutDown(): Promise<void> {
     this.#unwatch?.()
+    this.#unfollow?.()
     const how: Ending = 'now'
     const gone = this.#set.release(how)
     await new Promise<void>((resolve) => {

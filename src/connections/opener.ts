@@ -1,8 +1,11 @@
+import type { AuthContext } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { Environment } from '../environments/index.js'
-import type { Transport } from '../protocol/index.js'
+import type { JsonObject, Transport } from '../protocol/index.js'
 
 export interface OpenOptions {
+  /** The live definitions of its tools, for whoever asks whether one is idempotent. */
+  readonly tool?: (name: string) => JsonObject | undefined
   /** Ends the opening; a transport that is open already is closed by its owner. */
   readonly signal: AbortSignal
 }
@@ -15,6 +18,8 @@ export interface PlacedOpenOptions extends OpenOptions {
   readonly environment?: Environment | null
   /** The same object for whatever one connection opens. */
   readonly connection?: object
+  /** First-party auth of who opens it. */
+  readonly auth?: AuthContext
 }
 
 /** Opens servers for everybody: told for whom, by the working directory. */

@@ -1,4 +1,4 @@
-import { OperationTimeoutError, SessionExpiredError, TransportClosedError } from '../errors.js'
+import { FirstPartyAuthError, OperationTimeoutError, SessionExpiredError, TransportClosedError } from '../errors.js'
 import type { ServerKey } from '../identity/index.js'
 import { isRepeatable, type JsonObject } from '../protocol/index.js'
 import { orAborted } from './abort.js'
@@ -103,6 +103,11 @@ class Recoveries {
   after(error: unknown, session: Session): Promise<Session> | undefined {
     if (error instanceof SessionExpiredError && this.#mayRenew) {
       this.#mayRenew = false
+      return this.#host.renew(session)
+    }
+    // Nothing was sent: what may be repeated is, on a session of the credential that is in force now.
+    if (error instanceof FirstPartyAuthError && error.mayRetry && this.#mayReplay) {
+      this.#mayReplay = false
       return this.#host.renew(session)
     }
     if (error instanceof TransportClosedError && this.#mayReplay && this.#host.rebuilds) {

@@ -1,8 +1,10 @@
+import type { AuthContext } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { Environment, PlacedEnvironment } from '../environments/index.js'
 import { serialiseKey } from '../identity/index.js'
 import { Connection } from './connection.js'
 import type { EraMemory } from './eras/memory.js'
+import { Accounts } from './first-party.js'
 import type { ConnectionIdentity } from './identity.js'
 import type { Inventory, InventoryCache } from './inventory.js'
 import { Lease } from './lease.js'
@@ -11,6 +13,7 @@ import { DEFAULT_PATIENCE } from './placement.js'
 import type { Debounce } from './relister.js'
 import type { ConnectionRoute } from './route.js'
 import type { Holding } from './seat.js'
+import type { Standstill } from './standstill.js'
 import { DEFAULT_STARTUP_TIMEOUT, type StoredAuthState } from './startup-failure.js'
 import type { StoredLogins } from './stored-logins.js'
 import { systemTimers, type Timers } from './timers.js'
@@ -52,6 +55,10 @@ export interface ConnectionRequest {
   readonly owner: string
   /** Holders that know nothing of each other have this owner. */
   readonly shared: boolean
+  /** First-party auth of who asks, where the server uses it: no other's is ever used on the connection. */
+  readonly auth?: AuthContext
+  /** Which calls stand still with those on this connection. */
+  readonly standstill?: Standstill
 }
 
 /** A connection that anybody with the same owner and identity may come to hold. */
@@ -78,6 +85,7 @@ export class ConnectionPool {
   /** Two environments of one definition are still two: what runs in one ends with it. */
   readonly #places = new WeakMap<Environment, number>()
   #lastPlace = 0
+  readonly #accounts = new Accounts()
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -93,7 +101,12 @@ export class ConnectionPool {
    * it would come up twice. `fresh` never reuses.
    */
   acquire(request: ConnectionRequest, holder: ConnectionRoute, options: { readonly fresh?: boolean } = {}): Lease {
-    const name = JSON.stringify([request.owner, request.identity.digest, this.#placeOf(request)])
+    const name = JSON.stringify([
+      request.owner,
+      request.identity.digest,
+      this.#placeOf(request),
+      this.#accounts.of(request.auth),
+    ])
     const known = options.fresh === true ? undefined : this.#slots.get(name)
     const slot = known !== undefined && isUsable(known, request) ? known : this.#slot(request)
     this.#slots.set(name, slot)
@@ -103,6 +116,7 @@ export class ConnectionPool {
       own: () => this.#own(request),
       timers: this.timers,
       patienceMs: this.#options.patienceMs ?? DEFAULT_PATIENCE,
+      ...(request.standstill && { standstill: request.standstill }),
     })
   }
 
@@ -181,7 +195,7 @@ export class ConnectionPool {
     return true
   }
 
-  #create({ server, identity, profile, fallbackCwd, environment, cacheIdentity }: ConnectionRequest): Connection {
+  #create({ server, identity, profile, fallbackCwd, environment, cacheIdentity, auth }: ConnectionRequest): Connection {
     const { open, eras, logins, debounce, random } = this.#options
     const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of)))
     const { cache } = this
@@ -195,9 +209,11 @@ export class ConnectionPool {
           ...options,
           cwd: fallbackCwd,
           connection: standsFor,
+          ...(auth && { auth }),
           ...(environment !== undefined && { environment: environment?.environment ?? null }),
         }),
       ...(environment && { environment: environment.environment }),
+      ...(auth && { auth }),
       timers: this.timers,
       ...(cache !== undefined &&
         cacheIdentity !== undefined && {

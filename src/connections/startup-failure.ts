@@ -1,6 +1,7 @@
 import type { EffectiveServer } from '../catalog/index.js'
 import {
   AuthRequiredError,
+  FirstPartyAuthError,
   InsufficientScopeError,
   ReeveError,
   StartupFailedError,
@@ -8,6 +9,7 @@ import {
   TransportClosedError,
 } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
+import { refusalText } from './first-party-errors.js'
 import type { StartupPhase } from './startup-deadline.js'
 
 /** Milliseconds that a startup may take in all where the configuration says nothing. */
@@ -116,6 +118,7 @@ function meansAuthRequired(error: unknown, reason: string): boolean {
 
 function rawText(error: unknown, phase: StartupPhase): string {
   const text = error instanceof Error ? error.message : String(error)
+  if (error instanceof FirstPartyAuthError) return refusalText(error)
   if (error instanceof StartupTimeoutError || phase === 'opening') return text
   const context = phase === 'handshake' ? 'handshaking with MCP server failed: ' : ''
   return `${context}${isEnded(error) ? endedText(error, phase) : text}`

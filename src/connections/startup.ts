@@ -1,3 +1,4 @@
+import { withRebuild } from '../auth/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import type { Environment } from '../environments/index.js'
 import type { ReeveError } from '../errors.js'
@@ -86,20 +87,34 @@ export interface LateMembers {
 export function startUp(recipe: Recipe, signal: AbortSignal): Promise<StartedSession> {
   return inTime(recipe, signal, async (deadline) => {
     checkServerName(recipe.server.key.name, recipe.server.key)
-    const opened = await openWithin(recipe, deadline)
-    deadline.phase = 'listing'
-    try {
-      return await orAborted(listWhole(recipe, opened, deadline.signal), deadline.signal)
-    } catch (error) {
-      recipe.closings.add(opened.session.close())
-      throw error
-    }
+    return anewOnce(() => openAndList(recipe, deadline))
   })
+}
+
+async function openAndList(recipe: Recipe, deadline: StartupDeadline): Promise<StartedSession> {
+  deadline.phase = 'opening'
+  const opened = await openWithin(recipe, deadline)
+  deadline.phase = 'listing'
+  try {
+    return await orAborted(listWhole(recipe, opened, deadline.signal), deadline.signal)
+  } catch (error) {
+    recipe.closings.add(opened.session.close())
+    throw error
+  }
+}
+
+/** A credential that changed under the handshake or a listing left it unsent: another transport has the new one. */
+function anewOnce<T>(open: () => Promise<T>): Promise<T> {
+  return withRebuild(
+    async () => open,
+    (attempt) => attempt(),
+    async () => {},
+  )
 }
 
 /** A new session without a listing, to go on from an expired one (reference: connections, 10.10). Throws as `startUp`. */
 export function openAgain(recipe: Recipe, signal: AbortSignal): Promise<OpenedSession> {
-  return inTime(recipe, signal, (deadline) => openWithin(recipe, deadline))
+  return inTime(recipe, signal, (deadline) => anewOnce(() => openWithin(recipe, deadline)))
 }
 
 async function inTime<T>(
@@ -139,7 +154,9 @@ async function openOnce(recipe: Recipe, deadline: StartupDeadline, mayProbe: boo
   const { transport: kind } = server.config
   const { signal } = deadline
   if (signal.aborted) throw abortError(signal)
-  const transport = await orAborted(open(server, { signal }), signal, (late) => closings.add(late.close()))
+  const transport = await orAborted(open(server, { signal, tool: recipe.tool }), signal, (late) =>
+    closings.add(late.close()),
+  )
   deadline.phase = 'handshake'
   const streams = kind.type === 'stdio' ? 'shared' : 'own'
   const session = new Session({

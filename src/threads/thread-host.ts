@@ -1,3 +1,4 @@
+import type { AuthContext } from '../auth/index.js'
 import type { DurableApprovals } from '../authority/index.js'
 import type {
   ClientProfile,
@@ -80,6 +81,7 @@ export function managerOptionsOf(
     readonly places: readonly SelectedPlace[]
     readonly onEvent: (event: ConnectionEvent) => void
     readonly onRequest?: ServerRequestHandler
+    readonly auth?: AuthContext
   },
 ): ManagerOptions {
   const { pool, env, cwd, clientInfo, environments } = host

@@ -132,7 +132,8 @@ export class RuntimeThread implements Thread {
         owner: this.id,
         places,
         onEvent: (event) => this.#heard(event),
-        ...(options.onRequest && { onRequest: judgedQuestions(options.onRequest, judging) }),
+        ...(this.#auth && { auth: this.#auth.context }),
+        ...(channel.isOpen && { onRequest: judgedQuestions(judging) }),
       }),
     )
     this.#servers = new ThreadServers({

@@ -1,3 +1,4 @@
+export { usesFirstParty } from './first-party.js'
 export type { HeaderField } from './http/header-fields.js'
 export type { HttpAuth, HttpOperation, Refusal } from './http/http-auth.js'
 export { type OpenHttpOptions, openHttp } from './http/open.js'

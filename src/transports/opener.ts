@@ -1,8 +1,11 @@
+import type { AuthContext } from '../auth/index.js'
 import type { ServerConfig } from '../config/index.js'
 import type { Environment } from '../environments/index.js'
 import { ConfigError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { Transport } from '../protocol/index.js'
+import { firstPartyAuth, type ToolLookup, usesFirstParty } from './first-party.js'
+import { AccountTransport } from './http/account-transport.js'
 import type { HttpAuth } from './http/http-auth.js'
 import { openHttp } from './http/open.js'
 import { openStdio } from './stdio/open.js'
@@ -38,6 +41,10 @@ export interface Opening {
   readonly environment?: Environment | null
   /** Stands for the connection that it is opened for, at first and again after a session was lost. */
   readonly connection?: object
+  /** First-party auth of who opens it; absent: it is opened without. */
+  readonly auth?: AuthContext
+  /** The live definitions of its tools. */
+  readonly tool?: ToolLookup
 }
 
 /**
@@ -50,7 +57,7 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
   const { environments, parentEnv, defaultCwd, credentials, onstderr, launcher } = options
   return async (
     { key, config, source },
-    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId), connection },
+    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId), connection, auth: context, tool },
   ) => {
     const label = displayKey(key)
     if (environment === undefined || environment === null) throw unknownEnvironment(label, config.environmentId)
@@ -72,17 +79,15 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
     const reached =
       environment.kind === 'local' ? { spawn: environment.spawn.bind(environment) } : { executor: environment }
     const redirects = source?.plugin?.agentPlugin === true ? 'stop-credentials' : 'same-origin'
+    const about = { http: environment.http, server, env: parentEnv, label, cwd, ...reached }
+    if (context !== undefined && usesFirstParty(config, parentEnv)) {
+      const { connection: account, auth, owned, ...own } = firstPartyAuth(context, tool)
+      const stops = own.redirects === 'stop'
+      const below = await openHttp({ ...about, auth, owned, redirects: stops ? 'stop' : redirects })
+      return new AccountTransport(below, { auth: account, manager: context.manager, label })
+    }
     const auth = credentials?.({ key, config, ...(source && { source }) }, environment, connection)
-    return openHttp({
-      http: environment.http,
-      server,
-      env: parentEnv,
-      label,
-      cwd,
-      redirects,
-      ...reached,
-      ...(auth && { auth }),
-    })
+    return openHttp({ ...about, redirects, ...(auth && { auth }) })
   }
 }
 

@@ -62,20 +62,33 @@ export class AuthContext {
     return new ConnectionAuth({ ...fixed, manager, mode, client, opened })
   }
 
+  /**
+   * Stands for the account that this context is bound to, and for the login that bound it: contexts of one manager, mode and
+   * binding may share what they connect to. Never a secret.
+   */
+  get binding(): string {
+    const grant = this.#bindable(this.manager.current())
+    return grant === undefined ? '' : JSON.stringify([grant.login, grant.identity])
+  }
+
   /** The thread is over: keys that were only for it are forgotten. Idempotent. */
   close(): void {
     this.#unfollow()
   }
 
-  /** With the feature off a thread goes along with its host; else it stays with its account until the next login. */
   #bind(opened: Snapshot): void {
+    this.#grant = this.#bindable(opened)
+    const now = grantOf(opened)
+    if (now !== undefined && this.#grant !== undefined && !sameIdentity(now.identity, this.#grant.identity))
+      throw policyUnavailable()
+  }
+
+  /** With the feature off a thread goes along with its host; else it stays with its account until the next login. */
+  #bindable(opened: Snapshot): AccountGrant | undefined {
     const now = grantOf(opened)
     const bound = this.#grant
-    if (now === undefined || bound === undefined || this.mode === 'off' || now.login > bound.login) {
-      this.#grant = now ?? bound
-      return
-    }
-    if (!sameIdentity(now.identity, bound.identity)) throw policyUnavailable()
+    const moves = now === undefined || bound === undefined || this.mode === 'off' || now.login > bound.login
+    return moves ? (now ?? bound) : bound
   }
 }
 

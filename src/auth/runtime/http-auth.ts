@@ -6,6 +6,8 @@ export interface OperationOfTransport {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly url: string
   readonly rpcMethod?: string
+  /** The tool of a `tools/call`. */
+  readonly tool?: string
 }
 
 /** A transport's credential source; fits its `HttpAuth`. */

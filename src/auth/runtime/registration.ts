@@ -144,7 +144,10 @@ export class Registration {
     } catch (error) {
       if (error instanceof UnsupportedError) throw error
       // What the transport says may quote the request, which holds the credential.
-      throw new FirstPartyAuthError('registration_failed', 'runtime registration transport failed', { transient: true })
+      throw new FirstPartyAuthError('registration_failed', 'runtime registration transport failed', {
+        transient: true,
+        data: { transport: true },
+      })
     } finally {
       cancel()
     }

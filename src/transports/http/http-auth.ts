@@ -8,6 +8,8 @@ export interface HttpOperation {
   readonly origin: string
   /** The JSON-RPC method of a POST, so that a source can tell what may be repeated. */
   readonly rpcMethod?: string
+  /** The tool of a `tools/call`. */
+  readonly tool?: string
 }
 
 export interface Refusal {

@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors.js'
 import type { Transport } from '../../protocol/index.js'
 import { bearerToken, ConfiguredAuth, helperNeedsHost, LayeredAuth } from './configured-auth.js'
 import { executorCredentials } from './executor-headers.js'
-import { configuredHeaders } from './header-fields.js'
+import { configuredHeaders, type HeaderField } from './header-fields.js'
 import type { HttpAuth } from './http-auth.js'
 import { NegotiatingTransport } from './negotiating.js'
 import { HttpOperations } from './operations.js'
@@ -23,6 +23,8 @@ export interface OpenHttpOptions {
   /** Credentials beyond the configuration: OAuth, runtime authentication. Not asked where the configuration has its own. */
   readonly auth?: HttpAuth
   readonly redirects?: RedirectPolicy
+  /** What stays of the configured headers under those of `auth`. Default: all. */
+  readonly owned?: (configured: readonly HeaderField[]) => readonly HeaderField[]
   /** For `http_headers_helper`: how the host starts processes. Absent for servers of other environments. */
   readonly spawn?: Environment['spawn']
   /** Where the helper runs. */
@@ -59,7 +61,7 @@ export async function openHttp(options: OpenHttpOptions): Promise<Transport> {
   const operations = new HttpOperations({
     http: options.http,
     auth: credentials(options, token, hasOwn ? undefined : options.auth, timers),
-    configured: here.fields,
+    configured: options.owned?.(here.fields) ?? here.fields,
     executorHeaders,
     redirects: options.redirects ?? 'same-origin',
     timers,

@@ -13,6 +13,7 @@ export interface OutgoingOperation {
   readonly url: string
   readonly body?: string
   readonly rpcMethod?: string
+  readonly tool?: string
   readonly protocolVersion?: string
   readonly sessionId?: string
   readonly lastEventId?: string
@@ -137,6 +138,7 @@ export function challengeOf(response: HttpResponse): string | undefined {
   return fields.length === 0 ? undefined : fields.join(', ')
 }
 
-function describe({ method, rpcMethod }: OutgoingOperation, url: string): HttpOperation {
-  return { method, url, origin: new URL(url).origin, ...(rpcMethod !== undefined && { rpcMethod }) }
+function describe({ method, rpcMethod, tool }: OutgoingOperation, url: string): HttpOperation {
+  const about = { ...(rpcMethod !== undefined && { rpcMethod }), ...(tool !== undefined && { tool }) }
+  return { method, url, origin: new URL(url).origin, ...about }
 }

@@ -15,6 +15,7 @@ import type { HttpOperations, Performed } from './operations.js'
 import { readable, readPostAnswer, refuseUnauthorized } from './post-answer.js'
 import { discard } from './read-body.js'
 import { isRepeatable, withRetries } from './retries.js'
+import { rpcFacts } from './rpc-facts.js'
 import { contentTypeError, statusError } from './status-error.js'
 import type { Timers } from './timers.js'
 
@@ -147,7 +148,7 @@ export class SseTransport implements Transport {
       url: endpoint,
       body: JSON.stringify(message),
       signal,
-      ...('method' in message && { rpcMethod: message.method }),
+      ...rpcFacts(message),
       ...(this.#protocolVersion !== undefined && { protocolVersion: this.#protocolVersion }),
     })
     const { status } = performed.response

@@ -19,6 +19,7 @@ import { type MessageSink, pumpMessages } from './message-stream.js'
 import type { HttpOperations, OutgoingOperation, Performed } from './operations.js'
 import { type PostAnswer, readPostAnswer } from './post-answer.js'
 import { isRepeatable, withRetries } from './retries.js'
+import { rpcFacts } from './rpc-facts.js'
 import { endSession } from './session-end.js'
 import { StandaloneStream } from './standalone-stream.js'
 import type { Timers } from './timers.js'
@@ -141,7 +142,7 @@ export class StreamableHttpTransport implements Transport {
       ...(fields === undefined ? this.#about(signal) : { url: this.#options.url, headers: fields, signal }),
       method: 'POST',
       body: JSON.stringify(message),
-      ...('method' in message && { rpcMethod: message.method }),
+      ...rpcFacts(message),
     })
     if (initializing) this.#takeSession(performed.response)
     const posted = { message, hadSession, standsAlone: fields !== undefined, signal }
