@@ -29,7 +29,14 @@ export type { ManagedApprovals } from './requirements-approvals.js'
 export { RUNTIME_FEATURE, type RuntimeAuthMode, runtimeModeOf } from './runtime-auth-mode.js'
 export { configSchema } from './schema/sections.js'
 export * from './server.js'
-export type { AuditSettings, BrokerSettings, OAuthSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
+export type {
+  AnalyticsSettings,
+  AuditSettings,
+  BrokerSettings,
+  OAuthSettings,
+  PluginPolicy,
+  PluginServerPolicy,
+} from './settings.js'
 export type { Position, Raw, RawTable } from './source/raw.js'
 export { errnoOf } from './source/read-text.js'
 export { replaceFile } from './source/replace-file.js'

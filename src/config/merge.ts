@@ -4,11 +4,18 @@ import type { EnvironmentSettings } from './environments/settings.js'
 import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookEntry, HookState } from './hooks/settings.js'
 import { optional } from './optional.js'
-import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 import { mergePermissions } from './permissions/merge.js'
 import type { PermissionSettings } from './permissions/settings.js'
+import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 import type { ConfigOrigin, ConfiguredServer } from './server.js'
-import type { AuditSettings, BrokerSettings, FileSettings, OAuthSettings, PluginPolicy } from './settings.js'
+import type {
+  AnalyticsSettings,
+  AuditSettings,
+  BrokerSettings,
+  FileSettings,
+  OAuthSettings,
+  PluginPolicy,
+} from './settings.js'
 
 /** An entry that is not used because a later layer has the same name. */
 export interface ShadowedServer {
@@ -33,6 +40,7 @@ export interface MergedSettings {
   readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: MergedHooks
   readonly audit: AuditSettings
+  readonly analytics: AnalyticsSettings
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   readonly gatewayAuth?: GatewayAuthSettings
@@ -68,6 +76,7 @@ export function mergeLayers(
   let oauth: OAuthSettings = {}
   let broker: BrokerSettings = {}
   let audit: AuditSettings = {}
+  let analytics: AnalyticsSettings = {}
   const hookStates = new Map<string, HookState>()
   let gatewayAuth: GatewayAuthSettings | undefined
   let launcher = 'auto'
@@ -93,6 +102,7 @@ export function mergeLayers(
       oauth = { ...oauth, ...settings.oauth }
       broker = { ...broker, ...settings.broker }
       audit = { ...audit, ...settings.audit }
+      analytics = { ...analytics, ...settings.analytics }
       // Whole: an issuer of one file is not taken with the audience of another.
       gatewayAuth = settings.gatewayAuth ?? gatewayAuth
       for (const [key, state] of settings.hooks.states) hookStates.set(key, state)
@@ -113,6 +123,7 @@ export function mergeLayers(
     plugins,
     hooks: Object.freeze({ entries: layers.flatMap(({ settings }) => settings.hooks.entries), states: hookStates }),
     audit: Object.freeze(audit),
+    analytics: Object.freeze(analytics),
     oauth: Object.freeze(oauth),
     broker: Object.freeze(broker),
     ...(gatewayAuth && { gatewayAuth }),

@@ -5,11 +5,12 @@ import { readGatewayAuth } from './gateway-auth.js'
 import { readHooks } from './hooks/read-hooks.js'
 import { nearest } from './nearest.js'
 import { optional } from './optional.js'
+import { readPermissions } from './permissions/read-permissions.js'
 import { ignoredInProject } from './project-limits.js'
 import { RUNTIME_FEATURE, type RuntimeAuthMode, runtimeModeOf } from './runtime-auth-mode.js'
-import { readPermissions } from './permissions/read-permissions.js'
 import { readServer, readToolSettings } from './schema/read-server.js'
 import {
+  analyticsSettings,
   auditSettings,
   brokerSettings,
   callbackPort,
@@ -50,6 +51,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     plugins: readEach(reading, 'plugins', readPlugin),
     hooks: readHooks(reading),
     audit: readAudit(reading),
+    analytics: reading.member('analytics', analyticsSettings.read) ?? {},
     oauth: {
       ...optional('credentialsStore', reading.member('mcp_oauth_credentials_store', credentialsStore.read)),
       ...optional('callbackPort', reading.member('mcp_oauth_callback_port', callbackPort.read)),

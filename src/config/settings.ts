@@ -1,8 +1,8 @@
 import type { EnvironmentSections } from './environments/read-sections.js'
 import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookSettings } from './hooks/settings.js'
-import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 import type { PermissionSections } from './permissions/settings.js'
+import type { RuntimeAuthMode } from './runtime-auth-mode.js'
 import type { ApprovalMode, ConfigProblem, ConfiguredServer, ToolSettings } from './server.js'
 
 /** Host policy for one server of a plugin; never its transport (reference: catalog, 5). Absent = as the plugin says. */
@@ -47,6 +47,13 @@ export interface AuditSettings {
   readonly arguments?: 'digest' | 'whole'
 }
 
+/** `[analytics]`. */
+export interface AnalyticsSettings {
+  readonly enabled?: boolean
+  /** Base of the place that events go to; empty: none. */
+  readonly endpoint?: string
+}
+
 /** What one file says, after reading; nothing is merged yet. */
 export interface FileSettings {
   readonly servers: readonly ConfiguredServer[]
@@ -57,6 +64,7 @@ export interface FileSettings {
   readonly plugins: ReadonlyMap<string, PluginPolicy>
   readonly hooks: HookSettings
   readonly audit: AuditSettings
+  readonly analytics: AnalyticsSettings
   readonly oauth: OAuthSettings
   readonly broker: BrokerSettings
   /** `[gateway.auth]`. */

@@ -68,6 +68,17 @@ export const auditSettings = table({
   ),
 })
 
+/** `[analytics]`. */
+export const analyticsSettings = table({
+  enabled: described(flag, 'Whether tool calls are told to the first-party backend, without arguments and results.', {
+    default: false,
+  }),
+  endpoint: described(
+    text,
+    'Base URL that events go to instead; only the backend itself gets credentials. Empty: none.',
+  ),
+})
+
 const RUNTIME_AUTH_SCHEMA = {
   description: 'Whether requests to the first-party backend carry an assertion of this process, and how.',
   anyOf: [
@@ -93,6 +104,7 @@ export const TOP_LEVEL_MEMBERS = [
   'broker',
   'gateway',
   'audit',
+  'analytics',
   'launcher',
   'environments',
   'capability_roots',
@@ -135,6 +147,7 @@ export function configSchema(): Record<string, unknown> {
         ...launcherSetting.schema,
       },
       audit: { description: 'What is recorded of calls.', ...auditSettings.schema },
+      analytics: { description: 'What is told of calls.', ...analyticsSettings.schema },
       ...ENVIRONMENT_SECTIONS,
       ...PERMISSION_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
