@@ -4,6 +4,9 @@ import Database from 'libsql'
 import { ReeveError } from '../errors.js'
 import { MIGRATIONS } from './migrations.js'
 
+/** Milliseconds that a write waits for other processes that write. */
+export const BUSY_MS = 5000
+
 export type Connection = InstanceType<typeof Database>
 
 /** What happened on the way to an open database, for the user. */
@@ -32,7 +35,7 @@ function prepared(file: string): Connection {
   try {
     // Before the journal: SQLite gives its side files the rights of the main one.
     chmodSync(file, 0o600)
-    connection.exec('PRAGMA busy_timeout = 5000')
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     connection.exec('PRAGMA journal_mode = WAL')
     migrate(connection, file)
     return connection

@@ -76,7 +76,7 @@ export class AuditedCall {
     return {
       facts: this.#facts,
       at: this.#at,
-      durationMs: performance.now() - this.#began,
+      durationMs: Math.round((performance.now() - this.#began) * 1000) / 1000,
       decision: this.#decision,
       decidedBy: this.#decidedBy,
       outcome,

@@ -71,6 +71,9 @@ export interface AuditFilter {
   /** Milliseconds since 1970. */
   readonly since?: number
   readonly outcome?: AuditOutcome
+  readonly decision?: NonNullable<AuditRecord['decision']>
+  readonly decidedBy?: DecidedBy
+  readonly threadId?: string
   /** Only those written after this one. */
   readonly afterId?: number
   /** The newest so many, oldest first. */
@@ -87,9 +90,14 @@ export interface AuditStore {
    * @throws ReeveError `state_not_written`
    */
   append(records: readonly AuditRecord[], durability: 'now' | 'soon'): void
+  /** @throws ReeveError `state_not_read` */
   query(filter: AuditFilter): readonly StoredAuditRecord[]
   /** Bytes that all records take, about. */
   size(): number
-  /** Removes what is older than `before`, then the oldest until no more than `maxBytes` are left. */
+  /**
+   * Removes what is older than `before`, then the oldest until no more than `maxBytes` are left.
+   *
+   * @throws ReeveError `state_not_written`
+   */
   prune(limits: { readonly before: number; readonly maxBytes: number }): void
 }
