@@ -4,6 +4,13 @@ export { GATEWAY_FEATURES } from './features.js'
 export type { Authentication, Authenticator, Principal } from './http/authentication.js'
 export { HTTP_LIMITS, type HttpLimits } from './http/limits.js'
 export { loadOrCreateToken } from './http/token.js'
+export {
+  DEFAULT_ALGORITHMS,
+  DEFAULT_SCOPES,
+  type ProtectedResource,
+  principalId,
+  type ResourceServerOptions,
+} from './inbound-auth/index.js'
 export { MODERN_LIMITS, type ModernLimits } from './modern/limits.js'
 export { type HttpServing, type ServeHttpOptions, serveHttp } from './serve-http.js'
 export { type ServeStdioOptions, serveStdio } from './serve-stdio.js'

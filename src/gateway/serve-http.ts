@@ -1,6 +1,8 @@
+import { createHttpClient } from '../environments/index.js'
 import type { Authentication } from './http/authentication.js'
 import type { HttpLimits } from './http/limits.js'
 import { startHttpServer } from './http/server.js'
+import type { ProtectedResource } from './inbound-auth/index.js'
 import type { ModernLimits } from './modern/limits.js'
 import { ModernService } from './modern/service.js'
 import { closeOnSignals, ENDING_SIGNALS, OpenSessions, type Serving } from './serving.js'
@@ -28,6 +30,8 @@ export interface HttpServing extends Serving {
   readonly url: string
   /** The bearer token that clients must send; absent without one. */
   readonly token?: string
+  /** What clients log in for, and where; absent without an authorization server. */
+  readonly resource?: ProtectedResource
 }
 
 /**
@@ -47,8 +51,11 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing>
   const { authentication } = options
   const sessions = new OpenSessions()
   const modern = new ModernService({ ...options, onThread: (thread, principal) => sessions.add(thread, principal) })
+  // Of this host, with its proxies; nothing is loaded before the first request.
+  const http = authentication.kind === 'oauth' ? createHttpClient({ env: process.env }) : undefined
   const server = await startHttpServer({
     ...options,
+    ...(http && { http }),
     serve: (transport, principal) => {
       const session = new GatewaySession(transport, { ...options, principal: principal.id })
       sessions.add(session, principal.id)
@@ -62,7 +69,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing>
     onClosed = resolve
   })
   const close = () => {
-    ending ??= Promise.all([server.close(), modern.close(), sessions.close()]).then(() => {
+    ending ??= Promise.all([server.close(), modern.close(), sessions.close(), http?.close()]).then(() => {
       deafen()
       onClosed()
     })
@@ -72,6 +79,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing>
   return {
     url: server.url,
     ...(authentication.kind === 'bearer' && { token: authentication.token }),
+    ...(server.resource && { resource: server.resource }),
     closed,
     close,
     sessions: () => sessions.rows(),

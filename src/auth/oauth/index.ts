@@ -6,7 +6,9 @@ export type { ClientSettings } from './client-identity.js'
 export { credentialUrl } from './endpoint.js'
 export type { OAuthHttp, OAuthRequest, OAuthResponse } from './http.js'
 export { CredentialKeeper, type KeeperOptions, type TokenWish } from './keeper.js'
+export { ExchangedAuth } from './exchanged-auth.js'
 export { beginLogin, type LoggedIn, type LoginOptions, type PendingLogin } from './login.js'
+export { type IssuerMetadata, issuerMetadata, jsonDocument } from './issuer-metadata.js'
 export {
   LOCAL_PRINCIPAL,
   type LoggedOut,
@@ -19,3 +21,5 @@ export {
 export { OAuthServerAuth } from './server-auth.js'
 export type { IdentityProvider, UnattendedGrant } from './unattended.js'
 export { isScope, readChallenges } from './www-authenticate.js'
+export { type SubjectToken, SubjectTokens } from './subject-tokens.js'
+export { type ExchangeWish, TokenExchanges, type TokenExchangesOptions } from './token-exchange.js'

@@ -41,6 +41,7 @@ export const REFUSALS = {
   origin: { status: 403, message: 'Forbidden: this Origin is not allowed' },
   path: { status: 404, message: 'Not Found' },
   method: { status: 405, message: 'Method Not Allowed', headers: { allow: 'GET, POST, DELETE' } },
+  metadataMethod: { status: 405, message: 'Method Not Allowed', headers: { allow: 'GET' } },
   modernMethod: { status: 405, message: 'Method Not Allowed: this revision has only POST', headers: { allow: 'POST' } },
   acceptBoth: {
     status: 406,
@@ -53,7 +54,6 @@ export const REFUSALS = {
   noSession: { status: 400, message: 'Bad Request: Mcp-Session-Id header is required' },
   unknownSession: { status: 404, code: SESSION_NOT_FOUND, message: 'Session not found' },
   endedSession: { status: 404, code: SESSION_NOT_FOUND, message: 'The session has ended' },
-  foreignSession: { status: 403, message: 'Forbidden: the session belongs to another principal' },
   response: { status: 400, code: -32600, message: 'Invalid Request: this protocol revision has no answers of clients' },
   batch: { status: 400, code: -32600, message: 'Invalid Request: this protocol revision has no batches' },
   initializeInBatch: { status: 400, code: -32600, message: 'Invalid Request: initialize must be sent alone' },
@@ -71,6 +71,10 @@ export const REFUSALS = {
   },
   closing: { status: 503, message: 'The gateway is closing' },
 } as const satisfies Record<string, Refusal>
+
+export function isRefused<T extends object>(found: T | Refusal): found is Refusal {
+  return 'status' in found
+}
 
 /** 401; never says what was wrong with the token. */
 export function unauthorized(presented: boolean): Refusal {

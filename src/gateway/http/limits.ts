@@ -25,6 +25,8 @@ export interface HttpLimits {
   readonly replayBytes: number
   /** Requests of one session that are being answered. */
   readonly inFlight: number
+  /** An answer that still streams so long after its client's token has expired is cut. */
+  readonly expiredCallMs: number
   /** Time for answers to leave when the gateway closes. */
   readonly closeMs: number
 }
@@ -43,5 +45,6 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
   backlogBytes: 1024 * 1024,
   replayBytes: 1024 * 1024,
   inFlight: 1024,
+  expiredCallMs: 5 * 60_000,
   closeMs: 2000,
 })

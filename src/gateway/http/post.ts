@@ -3,8 +3,9 @@ import { isRequest, type JsonRpcErrorResponse, type JsonRpcMessage } from '../..
 import { allowsBatches, UNNAMED_REVISION } from '../eras.js'
 import { type Inbound, parseInbound } from '../inbound.js'
 import { REFUSALS, type Refusal, tooLarge } from './answers.js'
-import type { Principal } from './authentication.js'
+import type { Admission, Principal } from './authentication.js'
 import { discard, readBody } from './body.js'
+import { endWhenOver } from './expiry.js'
 import type { HttpLimits } from './limits.js'
 import { accepts, isJson } from './media.js'
 import { REVISION_HEADER } from './modern-headers.js'
@@ -23,9 +24,10 @@ export interface Endpoint extends ModernEndpoint {
 export async function handlePost(
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  admission: Admission,
   endpoint: Endpoint,
 ): Promise<Refusal | undefined> {
+  const { principal } = admission
   const unfit = unfitHeaders(request)
   if (unfit !== undefined) return unfit
   const body = await readBody(request, endpoint.limits.bodyBytes)
@@ -37,6 +39,8 @@ export async function handlePost(
   }
   const inbound = parseInbound(body.text)
   if (inbound.kind === 'invalid') return malformed(inbound.answer)
+  const refused = judged(response, inbound, admission, endpoint.limits)
+  if (refused !== undefined) return refused
   if (inbound.kind === 'message' && isModernPost(request, inbound.message)) {
     return handleModernPost(request, response, inbound.message, principal, endpoint)
   }
@@ -53,13 +57,28 @@ export function findSession(
   const id = request.headers[SESSION_HEADER]
   if (typeof id !== 'string' || id === '') return REFUSALS.noSession
   const entry = sessions.get(id)
-  if (entry === undefined) return REFUSALS.unknownSession
-  if (entry.principal.id !== principal.id) return REFUSALS.foreignSession
+  // Of another principal there is no telling: a client that logged in as somebody else begins anew.
+  if (entry === undefined || entry.principal.id !== principal.id) return REFUSALS.unknownSession
   return unservedRevision(request.headers[REVISION_HEADER]) ?? entry.transport
 }
 
 export function isRefusal(found: HttpSessionTransport | Refusal): found is Refusal {
   return 'status' in found
+}
+
+/** Why these messages may not be sent with this token. What they open ends with it, calls a while later. */
+function judged(
+  response: ServerResponse,
+  inbound: Exclude<Inbound, { kind: 'invalid' }>,
+  { expiresAt, refuses }: Admission,
+  { expiredCallMs }: HttpLimits,
+): Refusal | undefined {
+  const messages = inbound.kind === 'message' ? [inbound.message] : inbound.messages
+  const refused = refuses?.(messages)
+  if (refused !== undefined || expiresAt === undefined) return refused
+  const isStream = messages.some((message) => isRequest(message) && message.method === 'subscriptions/listen')
+  endWhenOver(response, isStream ? expiresAt : expiresAt + expiredCallMs)
+  return undefined
 }
 
 function unfitHeaders(request: IncomingMessage): Refusal | undefined {

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConfigError } from '../../errors.js'
-import { REFUSALS, type Refusal, refuse, sendJson, unauthorized } from './answers.js'
-import { type Authentication, type Authenticator, authenticator, type Principal } from './authentication.js'
+import { ProtectedResource, type ResourceServerOptions } from '../inbound-auth/index.js'
+import { isRefused, REFUSALS, type Refusal, refuse, sendJson } from './answers.js'
+import { type Admission, type Authentication, type Doorkeeper, doorkeeper, type Principal } from './authentication.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
+import { endWhenOver } from './expiry.js'
 import { type HostRules, hostAllowed, isLoopback, originAllowed } from './hosts.js'
 import { HTTP_LIMITS, type HttpLimits } from './limits.js'
 import { accepts } from './media.js'
@@ -18,6 +20,8 @@ export interface HttpServerOptions {
   /** Default 0: the system chooses. */
   readonly port?: number
   readonly authentication: Authentication
+  /** How the issuer of `oauth` is reached, where its options don't say. */
+  readonly http?: ResourceServerOptions['http']
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
   readonly limits?: Partial<HttpLimits>
@@ -32,6 +36,8 @@ export interface HttpServerOptions {
 export interface RunningHttpServer {
   /** Of the MCP endpoint. */
   readonly url: string
+  /** Of `oauth`. */
+  readonly resource?: ProtectedResource
   /** Ends every session, lets answers leave for a bounded time, and frees the port. Idempotent. */
   close(): Promise<void>
 }
@@ -49,9 +55,16 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   refuseOpenGateway(host, options.authentication)
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const sessions = new SessionTable(limits)
+  const { authentication } = options
+  let url = urlOf(host, options.port ?? 0)
+  const resource = protectedResource(options, host, () => url)
   const gate: Gate = {
-    rules: { allowedHosts: options.allowedHosts ?? [], allowedOrigins: options.allowedOrigins ?? [] },
-    authenticate: authenticator(options.authentication),
+    rules: {
+      allowedHosts: [...(options.allowedHosts ?? []), ...publicHost(authentication)],
+      allowedOrigins: options.allowedOrigins ?? [],
+    },
+    resource,
+    admit: doorkeeper(authentication, resource),
     endpoint: {
       limits,
       sessions,
@@ -66,11 +79,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       refuse(response, { status: 500, message: 'Internal error', code: -32603 })
     })
   })
-  const port = await listen(server, host, options.port ?? 0)
+  url = urlOf(host, await listen(server, host, options.port ?? 0))
   server.on('error', options.onWarning)
   let closing: Promise<void> | undefined
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${ENDPOINT}`,
+    url,
+    ...(resource && { resource }),
     close: () => {
       closing ??= closeServer(server, sessions, limits.closeMs)
       return closing
@@ -80,35 +94,42 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 interface Gate {
   readonly rules: HostRules
-  readonly authenticate: Authenticator
+  readonly resource: ProtectedResource | undefined
+  readonly admit: Doorkeeper
   readonly endpoint: Endpoint
 }
 
 /** Host and Origin before everything, so that a web page learns nothing; then path, principal, method. */
 async function handle(request: IncomingMessage, response: ServerResponse, gate: Gate): Promise<void> {
-  const { host, origin, authorization } = request.headers
+  const { host, origin } = request.headers
   if (!hostAllowed(host, request.socket.localAddress, gate.rules)) return refuse(response, REFUSALS.host)
   if (!originAllowed(origin, gate.rules)) return refuse(response, REFUSALS.origin)
   if (origin !== undefined) response.setHeaders(corsHeaders(origin))
   const path = (request.url ?? '').split('?', 1)[0]
   if (path === '/health' && request.method === 'GET') return sendJson(response, 200, { status: 'ok' })
-  if (path !== ENDPOINT) return refuse(response, REFUSALS.path)
+  const isMetadata = gate.resource?.isMetadataPath(path ?? '') === true
+  if (!isMetadata && path !== ENDPOINT) return refuse(response, REFUSALS.path)
   if (request.method === 'OPTIONS') return preflight(request, response)
-  const principal = await gate.authenticate(authorization)
-  if (principal === undefined) return refuse(response, unauthorized(authorization !== undefined))
-  const refusal = await handleMethod(request, response, principal, gate.endpoint)
+  if (isMetadata && gate.resource) return tellMetadata(request, response, gate.resource)
+  const admission = await gate.admit(request)
+  if (isRefused(admission)) return refuse(response, admission)
+  const refusal = await handleMethod(request, response, admission, gate.endpoint)
   if (refusal !== undefined) refuse(response, refusal)
 }
 
 async function handleMethod(
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  admission: Admission,
   endpoint: Endpoint,
 ): Promise<Refusal | undefined> {
-  if (request.method === 'POST') return handlePost(request, response, principal, endpoint)
+  const { principal, expiresAt } = admission
+  if (request.method === 'POST') return handlePost(request, response, admission, endpoint)
   if (isModernHeader(request) && request.headers[SESSION_HEADER] === undefined) return REFUSALS.modernMethod
-  if (request.method === 'GET') return handleGet(request, response, principal, endpoint)
+  if (request.method === 'GET') {
+    if (expiresAt !== undefined) endWhenOver(response, expiresAt)
+    return handleGet(request, response, principal, endpoint)
+  }
   if (request.method === 'DELETE') return handleDelete(request, response, principal, endpoint)
   return REFUSALS.method
 }
@@ -139,8 +160,38 @@ async function handleDelete(
   return undefined
 }
 
+function tellMetadata(request: IncomingMessage, response: ServerResponse, { metadata }: ProtectedResource): void {
+  if (request.method === 'GET') sendJson(response, 200, metadata, { 'cache-control': 'public, max-age=300' })
+  else refuse(response, REFUSALS.metadataMethod)
+}
+
+/** The name that clients know the gateway by is one that they may send. */
+function publicHost(authentication: Authentication): readonly string[] {
+  const resource = authentication.kind === 'oauth' ? authentication.resource.resource : undefined
+  return resource === undefined ? [] : [new URL(resource).hostname]
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${ENDPOINT}`
+}
+
 function preflight(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(204, preflightHeaders(request.headers['access-control-request-headers'])).end()
+}
+
+function protectedResource(
+  { authentication, http, onWarning }: HttpServerOptions,
+  host: string,
+  url: () => string,
+): ProtectedResource | undefined {
+  if (authentication.kind !== 'oauth') return undefined
+  const reached = authentication.resource.http ?? http
+  if (reached === undefined) throw new TypeError('the issuer can not be reached without any HTTP')
+  if (!isLoopback(host) && authentication.resource.resource === undefined) {
+    const message = `say the URL that clients know the gateway by: tokens are for that resource, and ${host} names none`
+    throw new ConfigError('no_resource', message, { place: 'gateway.auth.resource' })
+  }
+  return new ProtectedResource(authentication.resource, { http: reached, onWarning, url })
 }
 
 function refuseOpenGateway(host: string, authentication: Authentication): void {

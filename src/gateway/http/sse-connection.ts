@@ -38,7 +38,8 @@ export class SseConnection {
 
   /** False when the frame was not taken because the connection is gone. */
   write(frame: string): boolean {
-    if (!this.#open) return false
+    // It may have been ended by whoever watches over the time that it has.
+    if (!this.#open || this.#response.writableEnded) return false
     if (this.#response.writableLength > this.#backlogBytes) {
       this.cut()
       return false

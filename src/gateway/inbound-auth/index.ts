@@ -1,0 +1,5 @@
+export { DEFAULT_ALGORITHMS } from './algorithms.js'
+export { KEY_SET_LIMITS, type KeySetLimits } from './key-set.js'
+export { DEFAULT_CLOCK_SKEW, DEFAULT_SCOPES, type ResourceServerOptions } from './options.js'
+export { principalId } from './principal.js'
+export { ProtectedResource } from './protected-resource.js'
