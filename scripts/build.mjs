@@ -27,7 +27,7 @@ const SOURCES = [
 const MEND = 'node scripts/setup.mjs'
 
 /** Stay packages of their own: native code, and pino, whose parts look for files beside themselves. */
-const EXTERNAL = ['@libsql/*', 'pino']
+const EXTERNAL = ['@libsql/*', '@napi-rs/keyring', 'pino']
 
 /** Under `src/cli`: verbs that start without the rest of the command line. */
 const COLD = ['cold-list', 'cold-broker']

@@ -4,7 +4,14 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Debian package → the program that it brings. */
-const PROGRAMS = { chromium: 'chromium', bubblewrap: 'bwrap', 'openssh-server': 'sshd', 'openssh-client': 'ssh' }
+const PROGRAMS = {
+  chromium: 'chromium',
+  bubblewrap: 'bwrap',
+  'openssh-server': 'sshd',
+  'openssh-client': 'ssh',
+  'dbus-daemon': 'dbus-daemon',
+  'gnome-keyring': 'gnome-keyring-daemon',
+}
 /** Where daemons are, which only root has on its path. */
 const DAEMONS = ['/usr/sbin', '/usr/local/sbin']
 const TIMEOUT_MS = 4 * 60_000

@@ -14,7 +14,14 @@ const vitest = join('node_modules', 'vitest', 'vitest.mjs')
 const SET_UP = ['set-up']
 const BUILT = ['set-up', 'build']
 
-await installSystemPackages(['chromium', 'bubblewrap', 'openssh-server', 'openssh-client'])
+await installSystemPackages([
+  'chromium',
+  'bubblewrap',
+  'openssh-server',
+  'openssh-client',
+  'dbus-daemon',
+  'gnome-keyring',
+])
 close(
   await runStages(
     [

@@ -138,6 +138,7 @@ export class Reeve implements AsyncDisposable {
       const { credentials } = options
       const signingIn = credentials && parts.host.firstParty.managerOf(credentials)
       const [config, auth] = await Promise.all([configure(parts), signingIn, reaped])
+      await parts.host.keepLogins(config.loaded.oauth.credentialsStore)
       return new Reeve(parts, config, auth)
     } catch (error) {
       if (parts.ownsHost) await parts.host.close()

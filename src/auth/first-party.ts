@@ -47,6 +47,7 @@ export {
   selectionOf,
 } from './sources/environment-source.js'
 export { FileAuthStorage } from './sources/file-storage.js'
+export { type AuthStorageMode, authStorage, type HomeAuthStorageOptions } from './sources/home-storage.js'
 export {
   type HostAssertions,
   type HostHeaders,

@@ -75,6 +75,8 @@ const NEXT: Readonly<Record<string, (name: string) => string>> = {
   oauth_callback_unavailable: () =>
     "Set 'mcp_oauth_callback_port' to a free port, or paste the address that the browser ends at.",
   credentials_invalid: () => "'reeve login NAME' moves the damaged file aside and begins a new one.",
+  keychain_unavailable: () =>
+    "Unlock the keychain, or keep logins in a file: mcp_oauth_credentials_store = 'file' in the configuration.",
   tool_disabled: (name) => `See enabled_tools and disabled_tools of '${name}' in the configuration.`,
   timeout: () => 'Give it more time with --timeout SECONDS, or tool_timeout_sec in the configuration.',
   broker_unreachable: () => "See 'reeve broker status', or use --private.",

@@ -4,13 +4,14 @@ import {
   type AuthHttp,
   AuthManager,
   type AuthRuntime,
+  type AuthStorageMode,
   accessTokenSource,
   apiKeySource,
+  authStorage,
   type BackendPlaces,
   type Clock,
   type CredentialSource,
   createAuthHttp,
-  FileAuthStorage,
   FirstPartyTokenEndpoint,
   firstPartyIssuer,
   installationId,
@@ -42,6 +43,8 @@ export interface HomeCredentials {
   readonly from: 'home'
   /** An API key of `OPENAI_API_KEY` comes first. Default false. */
   readonly apiKey?: boolean
+  /** Where the login is kept: as `cli_auth_credentials_store` names it in the reference. Default `file`. */
+  readonly store?: AuthStorageMode
 }
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -53,7 +56,7 @@ export class FirstPartyHost {
   readonly #env: Variables
   readonly #home: string
   readonly #report: (problem: Error) => void
-  readonly #ofHome = new Map<boolean, Promise<AuthManager>>()
+  readonly #ofHome = new Map<string, Promise<AuthManager>>()
   readonly #endings = new Set<() => void>()
 
   constructor(
@@ -95,17 +98,18 @@ export class FirstPartyHost {
    */
   managerOf(source: CredentialSource | HomeCredentials): Promise<AuthManager> {
     if (!('from' in source)) return this.#open(source.kind === 'host' ? [] : [source], source)
-    const { apiKey = false } = source
-    const known = this.#ofHome.get(apiKey)
+    const { apiKey = false, store = 'file' } = source
+    const name = `${store} ${apiKey}`
+    const known = this.#ofHome.get(name)
     if (known !== undefined) return known
     const { clock } = this.runtime
     const stored = new StoredSource({
-      storage: new FileAuthStorage(this.#home),
+      storage: authStorage(this.#home, store, { onwarning: this.#report }),
       tokens: new FirstPartyTokenEndpoint({ http: this.http, clock }),
       clock,
     })
     const made = this.#open([...(apiKey ? [apiKeySource(this.#env)] : []), accessTokenSource(this.#env), stored])
-    this.#ofHome.set(apiKey, made)
+    this.#ofHome.set(name, made)
     return made
   }
 

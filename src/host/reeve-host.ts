@@ -1,10 +1,16 @@
 import { join } from 'node:path'
-import { CredentialKeeper, FileCredentialStore, ServerLogins, trustedCertificates } from '../auth/index.js'
+import {
+  CredentialKeeper,
+  HomeCredentialStore,
+  ServerLogins,
+  type StoreMode,
+  trustedCertificates,
+} from '../auth/index.js'
 import { type AuditStore, type DurableApprovals, Launchers, LauncherTrials } from '../authority/index.js'
 import { reeveHome, userHome } from '../config/index.js'
 import { ConnectionPool, type HostVariables } from '../connections/index.js'
 import { createHttpClient, EnvironmentTable, LocalEnvironment, reapOrphans } from '../environments/index.js'
-import type { ReeveError } from '../errors.js'
+import { type ReeveError, UnsupportedError } from '../errors.js'
 import { openStore, type Store } from '../store/index.js'
 import type { ThreadMemory } from '../threads/index.js'
 import { transportOpener } from '../transports/index.js'
@@ -38,6 +44,7 @@ export class ReeveHost implements AsyncDisposable {
   readonly logins: ServerLogins
   /** For the runtimes: the process's parts of first-party auth. */
   readonly firstParty: FirstPartyHost
+  readonly #credentials: HomeCredentialStore
   readonly #keeper: CredentialKeeper
   readonly #store: Store
   readonly #local: LocalEnvironment
@@ -53,7 +60,8 @@ export class ReeveHost implements AsyncDisposable {
     this.env = options.env ?? process.env
     this.home = options.home ?? reeveHome(this.env)
     const ca = trustedCertificates(this.env)
-    this.#keeper = new CredentialKeeper({ store: new FileCredentialStore(this.home), home: this.home })
+    this.#credentials = new HomeCredentialStore(this.home, { onwarning: (warning) => this.#warnings.push(warning) })
+    this.#keeper = new CredentialKeeper({ store: this.#credentials, home: this.home })
     this.logins = new ServerLogins(this.#keeper)
     this.#store = openStore(join(this.home, 'state.sqlite'))
     this.#warnings = [...this.#store.warnings]
@@ -97,6 +105,13 @@ export class ReeveHost implements AsyncDisposable {
   /** What is wrong with the state folder, already dealt with. */
   get warnings(): readonly (ReeveError | Error)[] {
     return this.#warnings
+  }
+
+  /** For the runtimes: where logins are kept, chosen by the first of them for all, as long as this host lives. */
+  async keepLogins(mode: StoreMode = 'file'): Promise<void> {
+    if (await this.#credentials.choose(mode)) return
+    const text = `logins are kept as \`${this.#credentials.mode}\` in this process already, and not as \`${mode}\``
+    this.warn(new UnsupportedError(text, { place: 'mcp_oauth_credentials_store' }))
   }
 
   /** For the runtimes. */

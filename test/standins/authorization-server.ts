@@ -94,6 +94,16 @@ export class AuthorizationServer implements AsyncDisposable {
     return this.#clients.get(token)
   }
 
+  /** Every token that was ever given out. */
+  get issued(): readonly string[] {
+    return [...this.#clients.keys(), ...this.#refresh.keys()]
+  }
+
+  /** The access tokens that the resource takes now. */
+  get alive(): readonly string[] {
+    return [...this.#access.keys()].filter((token) => this.takes(token))
+  }
+
   /** Ends an access token as time would. */
   expire(token: string): void {
     this.#access.delete(token)

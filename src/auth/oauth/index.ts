@@ -1,5 +1,7 @@
 export * from '../store/credential.js'
-export { CREDENTIALS_FILE, FileCredentialStore } from '../store/file-store.js'
+export { CREDENTIALS_FILE, FileCredentialStore, SEALED_CREDENTIALS_FILE } from '../store/file-store.js'
+export { HomeCredentialStore, type HomeStoreOptions, type StoreMode } from '../store/home-store.js'
+export { type Keychain, SystemKeychain } from '../store/keychain.js'
 export type { CredentialStore, SaveReport } from '../store/store.js'
 export { CallbackListener, type CallbackPlace, callbackPlace } from './callback-listener.js'
 export type { ClientSettings } from './client-identity.js'

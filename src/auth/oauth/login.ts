@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { OAuthError } from '../../errors.js'
+import { CredentialStoreError, OAuthError } from '../../errors.js'
 import type { ClientIdentity, CredentialOwner, StoredCredential } from '../store/credential.js'
 import type { CredentialStore, SaveReport } from '../store/store.js'
 import { readCallback } from './callback.js'
@@ -66,7 +66,7 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   const challenge = await challengeOf(options)
   const discovery = await discover({ http, serverUrl: owner.url, challenge, signal })
   const server = discovery.authorizationServer
-  const earlier = store.find(owner)
+  const earlier = earlierLogin(store, owner)
   const before = earlier?.issuer === server.issuer ? earlier : undefined
   const choice = scopesFor(options, challenge, discovery, before)
   const scope = choice.scopes.length === 0 ? undefined : choice.scopes.join(' ')
@@ -76,6 +76,16 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   const isBound = server.bindsTokens && (challenge?.dpop === true || discovery.resource?.wantsDpop === true)
   const dpopKey = isBound ? newDpopKey() : undefined
   return pending({ options, discovery, choice, identity, dpopKey, pkce: newPkce(), state: randomText() })
+}
+
+/** What was stored for this owner. A damaged file holds nothing that could be used, and is set aside by the save. */
+function earlierLogin(store: CredentialStore, owner: CredentialOwner): StoredCredential | undefined {
+  try {
+    return store.find(owner)
+  } catch (error) {
+    if (error instanceof CredentialStoreError && error.code === 'credentials_invalid') return undefined
+    throw error
+  }
 }
 
 function challengeOf(options: LoginOptions): Promise<BearerChallenge | undefined> | BearerChallenge {

@@ -191,12 +191,15 @@ export class ServerLogins {
   }
 
   onchange(listener: () => void): () => void {
-    // Every thread listens; the file is looked at once for all.
+    // Every thread listens; the files are looked at once for all.
     const own = (): void => listener()
-    if (this.#listeners.size === 0) watchFile(this.#store.place, { interval: LOOK, persistent: false }, this.#look)
+    const { files } = this.#store
+    if (this.#listeners.size === 0)
+      for (const file of files) watchFile(file, { interval: LOOK, persistent: false }, this.#look)
     this.#listeners.add(own)
     return () => {
-      if (this.#listeners.delete(own) && this.#listeners.size === 0) unwatchFile(this.#store.place, this.#look)
+      if (!this.#listeners.delete(own) || this.#listeners.size > 0) return
+      for (const file of files) unwatchFile(file, this.#look)
     }
   }
 

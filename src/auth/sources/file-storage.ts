@@ -1,47 +1,47 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lock } from 'proper-lockfile'
 import { replaceFile } from '../../config/index.js'
 import { CredentialStoreError } from '../../errors.js'
+import { withFileLock } from '../store/file-lock.js'
+import type { Seal } from '../store/seal.js'
 import type { AuthStorage } from './auth-storage.js'
 import { asRecord } from './claims.js'
 import type { StoredAuth } from './stored-auth.js'
 
-const LOCK_WAIT_MS = 60_000
-const LOCK_POLL_MS = 50
-/** A holder that did not say for so long that it lives is taken for dead. */
-const LOCK_STALE_MS = 15_000
-
 /**
  * `auth.json` of a folder: pretty JSON, mode 0600, replaced in one step. A file that can't be parsed is an error when it is
- * read; a save puts it aside first, beside itself, so that nothing in it is lost.
+ * read; a save puts it aside first, beside itself, so that nothing in it is lost. With a seal it is `auth.sealed.json`.
  */
 export class FileAuthStorage implements AuthStorage {
   readonly place: string
   readonly #folder: string
+  readonly #seal: Seal | undefined
 
-  constructor(folder: string) {
+  constructor(folder: string, seal?: Seal) {
     this.#folder = folder
-    this.place = join(folder, 'auth.json')
+    this.#seal = seal
+    this.place = join(folder, seal === undefined ? 'auth.json' : 'auth.sealed.json')
   }
 
   async load(): Promise<StoredAuth | null> {
     const content = await this.#read()
     if (content === undefined) return null
-    const stored = parsed(content)
+    const stored = this.#parsed(content)
     if (stored !== undefined) return stored
-    throw new CredentialStoreError('credentials_unreadable', 'the credential file is no JSON object', {
-      place: this.place,
-    })
+    const how = this.#seal === undefined ? 'is no JSON object' : 'is damaged, or the key of another keychain sealed it'
+    throw new CredentialStoreError('credentials_unreadable', `the credential file ${how}`, { place: this.place })
   }
 
   async save(stored: StoredAuth): Promise<void> {
+    await this.#seal?.ready()
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       await this.#putAsideDamaged()
-      replaceFile(this.place, `${JSON.stringify(stored, null, 2)}\n`)
+      const text = `${JSON.stringify(stored, null, 2)}\n`
+      replaceFile(this.place, this.#seal === undefined ? text : this.#seal.close(text))
     } catch (cause) {
+      if (cause instanceof CredentialStoreError) throw cause
       throw new CredentialStoreError(
         'credentials_unwritable',
         `the credential file cannot be written (${codeOf(cause)})`,
@@ -68,38 +68,9 @@ export class FileAuthStorage implements AuthStorage {
     }
   }
 
-  async exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const release = await this.#lock()
-    try {
-      return await work()
-    } finally {
-      await release()
-    }
-  }
-
-  async #lock(): Promise<() => Promise<void>> {
-    try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-      return await lock(this.place, {
-        realpath: false,
-        stale: LOCK_STALE_MS,
-        retries: {
-          retries: LOCK_WAIT_MS / LOCK_POLL_MS,
-          factor: 1,
-          minTimeout: LOCK_POLL_MS,
-          maxTimeout: LOCK_POLL_MS,
-        },
-      })
-    } catch (cause) {
-      throw new CredentialStoreError(
-        'credentials_unwritable',
-        `the credential file cannot be locked (${codeOf(cause)})`,
-        {
-          place: this.place,
-          cause,
-        },
-      )
-    }
+  /** The lock is one of the system: it ends with the process that holds it, and not with its patience. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return withFileLock(this.#folder, 'session', work)
   }
 
   async #read(): Promise<string | undefined> {
@@ -120,8 +91,13 @@ export class FileAuthStorage implements AuthStorage {
 
   async #putAsideDamaged(): Promise<void> {
     const content = await this.#read()
-    if (content === undefined || parsed(content) !== undefined) return
-    await copyFile(this.place, join(this.#folder, `auth.json.damaged-${randomBytes(4).toString('hex')}`))
+    if (content === undefined || this.#parsed(content) !== undefined) return
+    await copyFile(this.place, `${this.place}.damaged-${randomBytes(4).toString('hex')}`)
+  }
+
+  #parsed(content: string): StoredAuth | undefined {
+    const open = this.#seal === undefined ? content : this.#seal.open(content)
+    return open === undefined ? undefined : parsed(open)
   }
 }
 

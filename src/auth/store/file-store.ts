@@ -5,9 +5,12 @@ import { CredentialStoreError } from '../../errors.js'
 import { type CredentialOwner, type StoredCredential, sameOwner } from './credential.js'
 import { withFileLock } from './file-lock.js'
 import { parseCredentials, serialiseCredentials } from './parse.js'
+import type { Seal } from './seal.js'
 import type { CredentialStore, SaveReport } from './store.js'
 
 export const CREDENTIALS_FILE = 'credentials.json'
+/** The same, sealed with a key of the user's keychain. */
+export const SEALED_CREDENTIALS_FILE = 'credentials.sealed.json'
 
 interface Snapshot {
   /** Of the file that was read: another one, or another text in it, has another. */
@@ -19,16 +22,21 @@ const NOTHING: Snapshot = { version: '', credentials: [] }
 
 /**
  * Logins in one file of a home, mode 0600. What is read is kept until the file is another one: reads that find nothing
- * new cost one `stat`. Writers hold a lock across processes around the whole read, change and write.
+ * new cost one `stat`. Writers hold a lock across processes around the whole read, change and write. With a seal it is
+ * another file, which tells nothing to those who have not its key.
  */
 export class FileCredentialStore implements CredentialStore {
   readonly place: string
+  readonly files: readonly string[]
   readonly #home: string
+  readonly #seal: Seal | undefined
   #read: Snapshot = NOTHING
 
-  constructor(home: string) {
-    this.place = join(home, CREDENTIALS_FILE)
+  constructor(home: string, seal?: Seal) {
+    this.place = join(home, seal === undefined ? CREDENTIALS_FILE : SEALED_CREDENTIALS_FILE)
+    this.files = [this.place]
     this.#home = home
+    this.#seal = seal
   }
 
   all(): readonly StoredCredential[] {
@@ -42,7 +50,8 @@ export class FileCredentialStore implements CredentialStore {
   }
 
   save(credential: StoredCredential): Promise<SaveReport> {
-    return this.#locked(() => {
+    return this.#locked(async () => {
+      await this.#seal?.ready()
       const backup = this.#backUpIfCorrupt()
       const others = this.all().filter((other) => !isSameEntry(other, credential))
       this.#write([...others, credential])
@@ -70,7 +79,7 @@ export class FileCredentialStore implements CredentialStore {
     })
   }
 
-  #locked<T>(work: () => T): Promise<T> {
+  #locked<T>(work: () => T | Promise<T>): Promise<T> {
     return withFileLock(this.#home, 'store', work)
   }
 
@@ -92,14 +101,17 @@ export class FileCredentialStore implements CredentialStore {
       if (errnoOf(cause) === 'ENOENT') return NOTHING
       throw this.#unreadable(cause)
     }
-    const credentials = parseCredentials(text)
+    const open = this.#seal === undefined ? text : this.#seal.open(text)
+    const credentials = open === undefined ? undefined : parseCredentials(open)
     if (credentials === undefined) throw this.#corrupt()
     return { version, credentials }
   }
 
   #write(credentials: readonly StoredCredential[]): void {
+    const text = serialiseCredentials(credentials)
+    const sealed = this.#seal === undefined ? text : this.#seal.close(text)
     try {
-      replaceFile(this.place, serialiseCredentials(credentials))
+      replaceFile(this.place, sealed)
     } catch (cause) {
       const why = errnoOf(cause) ?? String(cause)
       throw new CredentialStoreError('credentials_unwritable', `${this.place} cannot be written (${why})`, {
@@ -133,7 +145,8 @@ export class FileCredentialStore implements CredentialStore {
   }
 
   #corrupt(): CredentialStoreError {
-    const text = `${this.place} is damaged: nothing in it is used. Log in again, and it is moved aside; or restore it`
+    const how = this.#seal === undefined ? 'is damaged' : 'is damaged, or the key of another keychain sealed it'
+    const text = `${this.place} ${how}: nothing in it is used. Log in again, and it is moved aside; or restore it`
     return new CredentialStoreError('credentials_invalid', text, { place: this.place })
   }
 }

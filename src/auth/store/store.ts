@@ -1,14 +1,15 @@
+import type { CredentialStoreError } from '../../errors.js'
 import type { CredentialOwner, StoredCredential } from './credential.js'
 
 /**
  * Where logins are kept. Reading is synchronous and cheap enough for every operation; what another process wrote is seen
- * by the next read. Every method raises `CredentialStoreError`.
- *
- * There is one implementation, a file. A keychain would be another: nothing above this interface knows which it is.
+ * by the next read. Every method raises `CredentialStoreError`. Nothing above this interface knows what kind it is.
  */
 export interface CredentialStore {
   /** For people: where it is. */
   readonly place: string
+  /** Whoever writes it changes one of these. */
+  readonly files: readonly string[]
   all(): readonly StoredCredential[]
   /** The newest login of this owner, whoever issued it. */
   find(owner: CredentialOwner): StoredCredential | undefined
@@ -23,4 +24,6 @@ export interface CredentialStore {
 export interface SaveReport {
   /** Where an unreadable file was moved to before a new one was begun. */
   readonly backup?: string
+  /** What did not go as it should have, and did not keep the login from being stored. */
+  readonly warnings?: readonly CredentialStoreError[]
 }

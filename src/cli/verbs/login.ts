@@ -33,11 +33,15 @@ export async function run(cli: Cli, name: string, options: LoginVerbOptions): Pr
   const { reeve } = runtime
   const server = await findLoginServer(reeve, name, options, cli.signal)
   const login = { client, ...(scopes && { scopes }) }
-  const { credential, backup } =
-    options.clientCredentials === true
-      ? await reeve.loginUnattended(server, { ...login, grant: { type: 'client_credentials' }, signal: cli.signal })
-      : await runLogin(cli, reeve, server, { browser, waitMs: waitOf(options), login })
+  const {
+    credential,
+    backup,
+    warnings = [],
+  } = options.clientCredentials === true
+    ? await reeve.loginUnattended(server, { ...login, grant: { type: 'client_credentials' }, signal: cli.signal })
+    : await runLogin(cli, reeve, server, { browser, waitMs: waitOf(options), login })
   if (backup !== undefined) cli.err.warn(`the file of logins was damaged: what it held is in ${backup}`)
+  for (const { message } of warnings) cli.err.warn(oneLine(message))
   if (cli.json) cli.out.json({ ...keyMembers(server.key), ...shownLogin(credential) })
   else cli.out.line(`logged in to ${oneLine(displayKey(server.key))} at ${oneLine(credential.issuer)}`)
   return 0
