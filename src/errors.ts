@@ -604,6 +604,8 @@ export type HookRefusal =
  * that selects the environment.
  */
 export class HookRefusedError extends ReeveError {
+  declare readonly code: HookRefusal
+
   constructor(code: HookRefusal, message: string, facts: ReeveErrorFacts = {}) {
     super(code, message, facts)
   }
@@ -618,5 +620,27 @@ export class HookRefusedError extends ReeveError {
 export class AuditNotWrittenError extends ReeveError {
   constructor(call: 'sent' | 'unsent', reason: string, cause?: unknown) {
     super('audit_not_written', `calls can't be recorded: ${reason}`, { cause, data: { sent: call === 'sent' } })
+  }
+}
+
+// ---- file parameters ----
+
+export type FileParameterFault =
+  | 'file_unreadable'
+  | 'file_denied'
+  | 'file_too_large'
+  | 'file_changed'
+  | 'too_many_files'
+  | 'file_upload_failed'
+
+/**
+ * An argument that takes a file can't be given one, so the call was not sent; `place` is the server, tool and argument
+ * (reference: tool-calls, 7). `file_unreadable`: nothing is there, or no plain file. `file_denied`: the permission profile of
+ * the owning environment does not let it be read. `file_changed`: it became another one while it was read.
+ * `file_upload_failed`: a step of the upload failed; `data.step`, and `data.status` where there was an answer.
+ */
+export class FileParameterError extends ReeveError {
+  constructor(code: FileParameterFault, message: string, facts: ReeveErrorFacts & { readonly place: string }) {
+    super(code, message, facts)
   }
 }

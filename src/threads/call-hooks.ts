@@ -112,7 +112,7 @@ export class CallHooks {
     if (!isComplete(result)) return result
     const after = await hooks.post(counting, result, signal)
     for (const text of after.context) onContext?.(text)
-    return after.replacement === undefined ? result : instead(after.replacement)
+    return after.replacement === undefined ? result : instead(after.replacement, after.isStop)
   }
 
   /** The same for a resource function, which is understood and bound before any hook is asked (reference: tool-calls, 9.6). */
@@ -221,9 +221,12 @@ function isComplete({ resultType, task }: JsonObject): boolean {
   return (resultType === undefined || resultType === 'complete') && task === undefined
 }
 
+/** The member of a result's `_meta` that says that a hook wants the turn to end: only the client can end it. */
+const STOP_META = 'reeve/hook_stop'
+
 /** An error, since a client may hold the result to the schema of its tool otherwise. */
-function instead(text: string): JsonObject {
-  return { content: [{ type: 'text', text }], isError: true }
+function instead(text: string, isStop: boolean): JsonObject {
+  return { content: [{ type: 'text', text }], isError: true, ...(isStop && { _meta: { [STOP_META]: true } }) }
 }
 
 /** As the model wrote them; what is no JSON stays text. */

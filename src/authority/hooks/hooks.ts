@@ -71,7 +71,7 @@ export class Hooks {
     const runs = await this.#run('PreToolUse', call, undefined, signal)
     const context = contextOf(runs)
     const refusal = blocked(runs, call)
-    if (refusal !== undefined) return { is: 'refused', error: refusal, context }
+    if (refusal !== undefined) return { is: 'refused', error: told(refusal, context), context }
     try {
       const input = inputAfter(runs, call)
       return input === undefined
@@ -79,7 +79,7 @@ export class Hooks {
         : { is: 'go', input: input.value, isRewritten: true, context }
     } catch (error) {
       if (!(error instanceof HookRefusedError)) throw error
-      return { is: 'refused', error, context }
+      return { is: 'refused', error: told(error, context), context }
     }
   }
 
@@ -181,6 +181,17 @@ function inputAfter(runs: readonly Ran[], call: HookCall): { readonly value: Jso
     throw refused('hooks_disagree', blockedText(text, call), call)
   }
   return { value: first }
+}
+
+/** A call that is refused has no result that the context could stand beside. */
+function told(error: HookRefusedError, context: readonly string[]): HookRefusedError {
+  if (context.length === 0) return error
+  const { code, message, key, place, data } = error
+  return new HookRefusedError(code, message, {
+    ...(key && { key }),
+    ...(place !== undefined && { place }),
+    data: { ...data, context },
+  })
 }
 
 function denials(runs: readonly Ran[]): string[] {

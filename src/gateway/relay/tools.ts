@@ -9,6 +9,7 @@ import type { ClientTasks } from '../tasks/index.js'
 import { outgoingMeta } from './call-meta.js'
 import { furtherParams } from './call-options.js'
 import type { ClientSide } from './client-side.js'
+import { HookContext } from './hook-context.js'
 import { type ListedItem, pageAt } from './pages.js'
 import { invalidParams, optionalObject, optionalText, requiredText } from './params.js'
 import { callOptionsOf, type RelayOptions } from './relay-options.js'
@@ -90,10 +91,12 @@ export class ToolsRelay {
         definition,
         task: params.task,
         options,
-        send: (task, over) => {
+        send: async (task, over) => {
+          const context = new HookContext()
           const further = task === undefined ? call.params : { ...call.params, task }
-          const sent = { ...callOptionsOf(options, key), ...over, ...call, ...(further && { params: further }) }
-          return step.callFlat(flat, params.arguments, sent)
+          const how = { ...callOptionsOf(options, key), ...over, onContext: context.add }
+          const sent = { ...how, ...call, ...(further && { params: further }) }
+          return context.beside(await step.callFlat(flat, params.arguments, sent))
         },
       })
     }
