@@ -4,6 +4,8 @@ import { notesToml, ThreadWorld } from '../../test/fixtures/threads/thread-world
 import { auditOutcome, type StoredAuditRecord } from '../authority/index.js'
 import { openStore } from '../store/index.js'
 
+const ECHO = new URL('../../test/fixtures/stdio/echo.mjs', import.meta.url).pathname
+
 function recorded(world: ThreadWorld): readonly StoredAuditRecord[] {
   using store = openStore(join(world.folder, 'state.sqlite'))
   return store.audit.query({ limit: 100 })
@@ -45,6 +47,27 @@ describe('the audit of a thread', () => {
     expect(first?.argumentDigest).not.toBe(second?.argumentDigest)
     expect(second?.authority).toBe(first?.authority)
     expect(third?.authority).toBe(first?.authority)
+  })
+
+  it('has the requests that call no tool, by what they are', async () => {
+    await using world = await ThreadWorld.open({
+      config: `[mcp_servers.p]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(ECHO)}]\n`,
+    })
+    const thread = await world.reeve.startThread()
+    const server = { server: 'p' }
+    await thread.resources.read({ ...server, uri: 'echo://none', _meta: { x: 1 } }).catch(() => undefined)
+    await expect(thread.prompts.get({ ...server, name: 'nobody' })).rejects.toThrow()
+    const params = { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'A' } }
+    await thread.complete({ ...server, params })
+    await expect(thread.resources.read({ server: 'nobody', uri: 'x:y' })).rejects.toThrow()
+    await world.reeve.close()
+    const records = recorded(world)
+    expect(records.map(shown)).toEqual([
+      'resource p resources/read run mode rpc_error',
+      'prompt p nobody run mode rpc_error',
+      'completion p completion/complete run mode ok',
+    ])
+    expect(records[0]).toMatchObject({ authority: expect.stringMatching(/^sha256:/), argumentBytes: 21 })
   })
 
   it('says who decided', async () => {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type AuditedCall, type AuditLog, authorityDigest, type CallAuthority } from '../authority/index.js'
+import {
+  type AuditedCall,
+  type AuditedFacts,
+  type AuditLog,
+  authorityDigest,
+  type CallAuthority,
+} from '../authority/index.js'
 import type { ServerConfig } from '../config/index.js'
 import type { ServerKey } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
@@ -10,8 +16,10 @@ import type { FunctionOutput } from './types.js'
 /** Where calls are recorded now; undefined: nowhere. */
 export type AuditSource = () => AuditLog | undefined
 
-/** A call of a tool, once it is known whose it is. */
+/** A call of a tool, or a request that calls none, once it is known whose it is. */
 export interface CallToRecord {
+  /** Absent: `tool`. */
+  readonly operation?: Exclude<AuditedFacts['operation'], 'function'>
   readonly key: ServerKey
   readonly config: ServerConfig
   readonly tool: string
@@ -44,13 +52,13 @@ export class CallAudit {
   tool(call: CallToRecord, make: (record: CallRecord) => Promise<JsonObject>): Promise<JsonObject> {
     const log = this.#source()
     if (log === undefined) return make(undefined)
-    const { key, config, tool, authority, arguments: args } = call
+    const { operation = 'tool', key, config, tool, authority, arguments: args } = call
     return log.track(
       {
         threadId: this.#threadId,
         turnId: authority?.turnId ?? null,
         callId: authority?.callId ?? randomUUID(),
-        operation: 'tool',
+        operation,
         key,
         executionEnvironment: config.environmentId,
         tool,
@@ -103,12 +111,20 @@ export class CallAudit {
   }
 }
 
-/** By identity of the profile, which is the same object from call to call. */
+/** By identity first: what a step issues its calls with is the same objects from call to call. */
 function hasSameDigest(a: CallAuthority, b: CallAuthority): boolean {
   return (
     a.profile === b.profile &&
     a.cwd === b.cwd &&
+    a.approval === b.approval &&
+    a.reviewer === b.reviewer &&
+    a.strictReview === b.strictReview &&
     a.catalogRevision === b.catalogRevision &&
-    isDeepStrictEqual(a.policy, b.policy)
+    isSame(a.policy, b.policy) &&
+    isSame(a.workspaceRoots, b.workspaceRoots)
   )
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || isDeepStrictEqual(a, b)
 }

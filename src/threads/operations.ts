@@ -1,4 +1,4 @@
-import type { ReadyClient } from '../connections/index.js'
+import type { AuditRecord } from '../authority/index.js'
 import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject } from '../protocol/index.js'
 import { listing } from './listing.js'
@@ -9,20 +9,28 @@ import type { CallOptions, Prompts, Resources, ServerSelector } from './types.js
 /** Milliseconds for a read, a prompt, a completion (reference: README, constants). */
 export const OPERATION_TIMEOUT = 300_000
 
-/** One server, up. */
-export type ClientOf = (selector: ServerSelector, options: CallOptions) => Promise<{ readonly client: ReadyClient }>
+/** A request that calls no tool. */
+export interface Operation {
+  readonly kind: Exclude<AuditRecord['operation'], 'tool' | 'function'>
+  readonly method: string
+  /** What it is recorded as. */
+  readonly name: string
+  readonly params: JsonObject
+}
+
+/** Makes a request of one server, once that is up, and has it recorded. */
+export type Requester = (selector: ServerSelector, operation: Operation, options: CallOptions) => Promise<JsonObject>
 
 type AtUri = ServerSelector & { readonly uri: string; readonly _meta?: JsonObject }
 
-export function resourcesOf(host: ListingHost, clientOf: ClientOf): Resources {
+export function resourcesOf(host: ListingHost, request: Requester): Resources {
   const send = async (
     method: string,
     { uri, _meta, ...selector }: AtUri,
     { params: more, ...options }: CallOptions = {},
   ) => {
-    const { client } = await clientOf(selector, options)
     const params = { ...more, uri, ...(_meta && { _meta: callersMeta(_meta) }) }
-    return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
+    return request(selector, { kind: 'resource', method, name: method, params }, options)
   }
   return Object.freeze({
     ...listing(host, RESOURCES),
@@ -50,16 +58,15 @@ function refuseReserved(meta: JsonObject | undefined): void {
 
 const THREAD_ID = 'threadId'
 
-export function promptsOf(host: ListingHost, clientOf: ClientOf): Prompts {
+export function promptsOf(host: ListingHost, request: Requester): Prompts {
   return Object.freeze({
     ...listing(host, PROMPTS),
     get: async (
       { name, arguments: args, _meta, ...selector }: Parameters<Prompts['get']>[0],
       { params: more, ...options }: CallOptions = {},
     ) => {
-      const { client } = await clientOf(selector, options)
       const params = { ...more, name, ...(args && { arguments: args }), ...(_meta && { _meta: callersMeta(_meta) }) }
-      return client.request('prompts/get', params, { timeoutMs: OPERATION_TIMEOUT, ...options })
+      return request(selector, { kind: 'prompt', method: 'prompts/get', name, params }, options)
     },
   })
 }

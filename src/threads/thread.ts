@@ -39,7 +39,7 @@ import { causeOf, IssuedCall } from './issued-call.js'
 import { LogLevel } from './log-level.js'
 import { asksEachTime, managedRule } from './managed-rules.js'
 import { withProgress } from './meta.js'
-import { type ClientOf, OPERATION_TIMEOUT, promptsOf, resourcesOf } from './operations.js'
+import { OPERATION_TIMEOUT, promptsOf, type Requester, resourcesOf } from './operations.js'
 import { type OwningAuth, owningAuthOf } from './owning-auth.js'
 import { holdClocks, threadPauses } from './pauses.js'
 import { judgedQuestions, type QuestionsHost } from './questions.js'
@@ -189,9 +189,9 @@ export class RuntimeThread implements Thread {
       capture: (captureOptions) => this.#captured(captureOptions),
       ready: async (selector, signal) => this.client(selector, { ...(signal && { signal }) }),
     }
-    const client: ClientOf = (selector, callOptions) => this.client(selector, callOptions)
-    this.resources = resourcesOf(listings, client)
-    this.prompts = promptsOf(listings, client)
+    const request: Requester = (...made) => this.#request(...made)
+    this.resources = resourcesOf(listings, request)
+    this.prompts = promptsOf(listings, request)
   }
 
   /**
@@ -299,8 +299,26 @@ export class RuntimeThread implements Thread {
     selector: ServerSelector & { readonly params: JsonObject },
     options: CallOptions = {},
   ): Promise<JsonObject> {
-    const { client } = await this.client(selector, options)
-    return client.request('completion/complete', selector.params, { timeoutMs: OPERATION_TIMEOUT, ...options })
+    const method = 'completion/complete'
+    return this.#request(selector, { kind: 'completion', method, name: method, params: selector.params }, options)
+  }
+
+  async #request(...[selector, { kind, method, name, params }, options]: Parameters<Requester>): Promise<JsonObject> {
+    this.#refuseWhenClosed()
+    const key = await this.#servers.locate(selector, options.signal)
+    const config = this.registration(key)?.config
+    if (config === undefined) throw new UnknownServerError(key)
+    const catalogRevision = this.#manager.catalogRevision(key)
+    const issued = this.#issue({ key, config, catalogRevision }, stepApprovals(this.#options))
+    const authority = issued && callAuthority(issued, 'approve')
+    const { _meta, ...rest } = params
+    const toRecord = { operation: kind, key, config, tool: name, authority, arguments: rest }
+    return this.#audit.tool(toRecord, async (record) => {
+      const client = await this.#manager.ready(key, options.signal)
+      record?.decided('run', 'mode')
+      record?.sending()
+      return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
+    })
   }
 
   async client(

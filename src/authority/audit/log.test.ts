@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AUDIT_RECORD } from '../../../test/fixtures/audit-record.js'
 import type { AuditSettings } from '../../config/index.js'
 import {
   ApprovalRequiredError,
@@ -11,7 +12,7 @@ import {
 import { serverKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { AuditedFacts } from './audited-call.js'
-import { authorityDigest, sha256 } from './digest.js'
+import { authorityDigest, type DigestedAuthority, sha256 } from './digest.js'
 import { AuditLog } from './log.js'
 import { WHOLE_CHARACTERS } from './pending-record.js'
 import { type AuditRecord, type AuditStore, auditOutcome } from './record.js'
@@ -73,30 +74,15 @@ describe('the record of a call', () => {
     const text = '{"content":[{"type":"text","text":"ä"}]}'
     expect(disk.records).toEqual([
       {
+        ...AUDIT_RECORD,
         at: expect.any(Number),
         durationMs: expect.any(Number),
-        threadId: 'thread',
-        turnId: null,
-        callId: 'call',
-        operation: 'tool',
-        server: 'notes',
-        environment: 'devbox',
-        executionEnvironment: 'devbox',
-        tool: 'add',
         authority: null,
-        decision: 'run',
         decidedBy: 'user',
-        transport: 'answered',
-        rpc: 'result',
-        outcome: 'ok',
-        errorCode: null,
-        rpcCode: null,
         argumentBytes: 12,
         resultBytes: Buffer.byteLength(text),
         argumentDigest: sha256('{"text":"x"}'),
         resultDigest: sha256(text),
-        arguments: null,
-        result: null,
       },
     ])
   })
@@ -163,6 +149,18 @@ describe('the record of a call', () => {
     expect(disk.records.map(({ arguments: given }) => given)).toEqual(texts.map((text) => JSON.stringify({ text })))
   })
 
+  it('has the arguments as they were sent, whatever their owner does with them meanwhile', async () => {
+    const { disk, log } = made()
+    const args: JsonObject = { text: 'x' }
+    await log.track({ ...FACTS, arguments: args }, async (call) => {
+      call.sending()
+      args.text = 'changed'
+      return {}
+    })
+    log.close()
+    expect(disk.records[0]?.argumentDigest).toBe(sha256('{"text":"x"}'))
+  })
+
   it('has the arguments that hooks made', async () => {
     const { disk, log } = made()
     await log.track(FACTS, async (call) => {
@@ -216,6 +214,28 @@ describe('mode on', () => {
     expect(disk.records.at(-1)?.callId).toBe('10599')
   })
 
+  it('holds texts in bounded room, and the digests of all', async () => {
+    const { disk, log } = made({ arguments: 'whole' })
+    disk.isFull = true
+    const text = 'x'.repeat(900_000)
+    for (let index = 0; index < 80; index++)
+      await log.track({ ...FACTS, arguments: { text: text + index } }, answering({}))
+    log.flush()
+    disk.isFull = false
+    log.close()
+    const held = disk.records.reduce((sum, record) => sum + (record.arguments?.length ?? 0), 0)
+    expect(held).toBeLessThanOrEqual(64 * 1024 * 1024)
+    expect(disk.records.at(-1)?.arguments).toContain('x79')
+    expect(new Set(disk.records.map(({ argumentDigest }) => argumentDigest)).size).toBe(80)
+  })
+
+  it('writes at once what ends after it was closed', async () => {
+    const { disk, log } = made()
+    log.close()
+    await log.track(FACTS, answering({}))
+    expect(disk.records).toHaveLength(1)
+  })
+
   it('removes what is too old or too much', async () => {
     const { disk, log } = made({ keepDays: 2, maxMb: 3 })
     await log.track(FACTS, answering({}))
@@ -250,6 +270,29 @@ describe('mode strict', () => {
     expect(disk.records).toHaveLength(2)
   })
 
+  it('lets results that come together wait for the disk together, and fail together', async () => {
+    const { disk, log } = made({ mode: 'strict' })
+    const together = () => Promise.allSettled(Array.from({ length: 64 }, () => log.track(FACTS, answering({}))))
+    expect(new Set((await together()).map(({ status }) => status))).toEqual(new Set(['fulfilled']))
+    expect(disk.durabilities).toEqual(['now'])
+    disk.isFull = true
+    const failed = await together()
+    expect(failed.every((one) => one.status === 'rejected' && one.reason.code === 'audit_not_written')).toBe(true)
+    disk.isFull = false
+    log.close()
+    expect(disk.records).toHaveLength(128)
+  })
+
+  it('hands over what still waits when it is closed', async () => {
+    const { disk, log } = made({ mode: 'strict' })
+    const call = log.track(FACTS, answering({}))
+    await Promise.resolve()
+    await Promise.resolve()
+    log.close()
+    await call
+    expect(disk.durabilities).toEqual(['now'])
+  })
+
   it('calls nothing where nothing outlives the process', async () => {
     const { disk, log } = made({ mode: 'strict' })
     disk.isDurable = false
@@ -258,15 +301,35 @@ describe('mode strict', () => {
   })
 })
 
-it('digests an authority by all of what it allows', () => {
-  const authority = { key: serverKey('notes'), executionEnvironment: 'local', profile: { type: 'disabled' }, cwd: '/w' }
+it('digests an authority by all of what it allows, and by what decides about its calls', () => {
+  const authority: DigestedAuthority = {
+    key: serverKey('notes'),
+    executionEnvironment: 'local',
+    profile: { type: 'disabled' },
+    cwd: '/w',
+    workspaceRoots: ['/w'],
+    policy: 'on-request',
+    approval: 'auto',
+    reviewer: 'user',
+    strictReview: false,
+    catalogRevision: 1,
+  }
   const digest = authorityDigest(authority)
   expect(authorityDigest({ ...authority })).toBe(digest)
-  for (const other of [
+  const others: Partial<DigestedAuthority>[] = [
     { key: serverKey('notes', 'a') },
     { executionEnvironment: 'a' },
     { profile: null },
     { cwd: '/x' },
-  ])
-    expect(authorityDigest({ ...authority, ...other })).not.toBe(digest)
+    { workspaceRoots: [] },
+    { policy: 'never' },
+    { policy: null },
+    { approval: 'approve' },
+    { reviewer: 'auto_review' },
+    { strictReview: true },
+    { catalogRevision: 2 },
+    { catalogRevision: null },
+  ]
+  const digests = others.map((other) => authorityDigest({ ...authority, ...other }))
+  expect(new Set([digest, ...digests]).size).toBe(others.length + 1)
 })

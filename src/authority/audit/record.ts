@@ -8,15 +8,17 @@ export interface AuditRecord {
   readonly at: number
   readonly durationMs: number
   readonly threadId: string
+  /** For whom; null in records of before there were several: the local user. */
+  readonly principal: string | null
   readonly turnId: string | null
   readonly callId: string
-  /** `tool`: `tools/call` to one server; `function`: a resource function. */
-  readonly operation: 'tool' | 'function'
+  /** `tool`: `tools/call` to one server; `function`: a resource function; the others: requests that call no tool. */
+  readonly operation: 'tool' | 'function' | 'resource' | 'prompt' | 'completion'
   /** Null: a function that asks all servers. */
   readonly server: string | null
   readonly environment: string | null
   readonly executionEnvironment: string | null
-  /** The server's own name of it. */
+  /** The server's own name of the tool or prompt; the method, where that has none. */
   readonly tool: string
   /** `sha256:…` of the authority that the call was issued with; null where none is known. */
   readonly authority: string | null
@@ -68,6 +70,7 @@ export interface AuditFilter {
   /** Null: servers of no environment. */
   readonly environment?: string | null
   readonly tool?: string
+  readonly principal?: string
   /** Milliseconds since 1970. */
   readonly since?: number
   readonly outcome?: AuditOutcome
