@@ -15,6 +15,7 @@ import { Reach } from './reach.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
 import type { ServerOffer } from './server-offer.js'
+import { SessionRebuild } from './session-rebuild.js'
 import type { ServerMessage } from './session.js'
 import { LISTING, LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { ConnectionState } from './state.js'
@@ -45,9 +46,7 @@ export class Connection {
   readonly #attribution: Attribution
   readonly #host: OperationHost
   readonly #callHost: OperationHost
-  readonly #unfollow: () => void
-  /** A session of the account's new credential is being made; never rejects. */
-  #rebuilding: Promise<unknown> | undefined
+  readonly #rebuild: SessionRebuild
 
   constructor(options: ConnectionOptions) {
     const { server, timers, random } = options
@@ -67,7 +66,7 @@ export class Connection {
     this.offer = this.#upkeep.offer
     this.#host = this.#operationHost()
     const renew: OperationHost['renew'] = (expired) => this.#lifecycle.keeper.renew(expired)
-    this.#unfollow = options.auth === undefined ? () => {} : followCredential(options.auth, () => this.#rebuild())
+    this.#rebuild = new SessionRebuild(server.key, this.#lifecycle.keeper, options.auth)
     this.#callHost = { ...this.#host, rebuilds: false, renew }
   }
 
@@ -179,20 +178,10 @@ export class Connection {
 
   /** Ends everything now; resolves when it is gone. */
   async close(): Promise<void> {
-    this.#unfollow()
+    this.#rebuild.stop()
     this.#upkeep.stop()
     this.#lifecycle.close()
     await this.#recipe.closings.all()
-  }
-
-  /** What is sent next waits for it; a failure is told by what needs the session. */
-  #rebuild(): void {
-    const session = this.#lifecycle.keeper.current
-    if (session === undefined) return
-    const rebuilding = this.#lifecycle.keeper.renew(session).catch((error: unknown) => this.#warnings.add(error))
-    this.#rebuilding = rebuilding.then(() => {
-      this.#rebuilding = undefined
-    })
   }
 
   #levelled(route: ConnectionRoute, options: OperationOptions): OperationOptions {
@@ -305,7 +294,7 @@ export class Connection {
       capabilities: this.#recipe.profile.capabilities,
       ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
-      away: () => this.reach.away() ?? this.#rebuilding,
+      away: () => this.reach.away() ?? this.#rebuild.pending(),
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
       renew: (expired) => lifecycle.renewed(expired),

@@ -15,8 +15,8 @@ export interface BackendReply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Sends nothing: ends the socket, or leaves it silent. */
-  readonly fault?: 'drop' | 'silent'
+  /** Sends nothing: ends the socket, or leaves it silent. `open`: sends what there is, and does not end. */
+  readonly fault?: 'drop' | 'silent' | 'open'
 }
 
 /** A request, with what the model found in it. */
@@ -47,6 +47,8 @@ export class BackendModel {
   /** Answers of the next token requests, and of the next others by `METHOD path`. */
   tokenReplies: BackendReply[] = []
   readonly pathReplies = new Map<string, BackendReply[]>()
+  /** The same of MCP requests, by JSON-RPC method. */
+  readonly rpcReplies = new Map<string, BackendReply[]>()
   /** Facts of the next renewed token; the same account by default. */
   nextToken: Partial<TokenFacts> = {}
   /** The actor of the next registrations, instead of the token's account. */
@@ -110,7 +112,10 @@ export class BackendModel {
     return json(200, {})
   }
 
-  #scripted({ method, path }: BackendRequest): BackendReply | undefined {
+  #scripted({ method, path, body }: BackendRequest): BackendReply | undefined {
+    const rpc = /"method":"([^"]+)"/.exec(path.endsWith('/mcp') ? body : '')?.[1] ?? ''
+    const byRpc = this.rpcReplies.get(rpc)?.shift()
+    if (byRpc !== undefined) return byRpc
     if (path === '/oauth/token') return this.tokenReplies.shift()
     if (path !== '/agent/register') return this.pathReplies.get(`${method} ${path}`)?.shift()
     const isLast = this.registrationReplies.length === 1 && this.lastRepeats
@@ -230,8 +235,25 @@ export function json(status: number, body: unknown): BackendReply {
   return { status, headers: JSON_TYPE, body: JSON.stringify(body) }
 }
 
+const TOOLS = [
+  { name: 't', inputSchema: { type: 'object' } },
+  { name: 'again', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } },
+  {
+    name: 'take',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        file: { type: 'object', description: 'What to take.', properties: { mime_type: {}, file_name: {} } },
+        files: { type: 'array', items: { type: 'object', additionalProperties: false } },
+        note: { type: 'string' },
+      },
+    },
+    _meta: { 'openai/fileParams': ['file', 'files'] },
+  },
+]
+
 function resultOf(method: string | undefined): unknown {
-  if (method === 'tools/list') return { tools: [{ name: 't', inputSchema: { type: 'object' } }] }
+  if (method === 'tools/list') return { tools: TOOLS }
   if (method === 'resources/read') return { contents: [] }
   return { content: [{ type: 'text', text: 'done' }] }
 }

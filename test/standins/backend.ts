@@ -70,5 +70,6 @@ async function receive(incoming: IncomingMessage): Promise<BackendRequest> {
 
 function answer(response: ServerResponse, { status, headers = {}, body, fault }: BackendReply): void {
   if (fault === 'drop') response.destroy()
+  else if (fault === 'open') response.writeHead(status, headers).write(body ?? ': open\n\n')
   else if (fault === undefined) response.writeHead(status, headers).end(body)
 }

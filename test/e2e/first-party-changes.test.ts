@@ -1,0 +1,166 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/auth/index.js'
+import { hostTokensSource, sessionOf, type Thread } from '../../src/reeve.js'
+import { json } from '../standins/backend-model.js'
+import { type BackendRuntimeOptions, HUB, schemes, startBackendRuntime } from '../standins/backend-runtime.js'
+
+const RUNTIME_MODES = ['dual_header', 'assertion_only'] as const
+const call = { ...HUB, tool: 't', arguments: {} }
+
+const seconds = () => Math.floor(Date.now() / 1000)
+
+/** Signed in with a token that the next use finds about to end, once `age` was called. */
+async function ageing(options: BackendRuntimeOptions) {
+  let later = 0
+  const clock = { ...systemClock, wall: () => Date.now() + later }
+  const world = await startBackendRuntime({ ...options, account: null, firstParty: { clock } })
+  const { model } = world.backend
+  await world.reeve.auth?.login(sessionOf(model.issue({ account: 'acct-1', user: 'user-1', exp: seconds() + 1000 })))
+  model.nextToken = { exp: seconds() + 100_000 }
+  const age = () => {
+    later = 900_000
+  }
+  return { world, age }
+}
+
+describe('a credential that changes under an operation', () => {
+  it.each(RUNTIME_MODES)('leaves a call unsent, which may be made again: %s', async (mode) => {
+    const { world, age } = await ageing({ mode })
+    await using _ = world
+    const { model } = world.backend
+    const thread = await world.thread()
+    await thread.callTool(call)
+    age()
+    await expect(thread.callTool(call)).rejects.toMatchObject({
+      code: 'credentials_changed_not_sent',
+      message: 'Client error: request auth build error: credentials changed during runtime registration; try again',
+      key: { name: 'hub', environment: null },
+    })
+    expect(model.refreshes).toEqual([{ reason: 'proactive_expiry' }])
+    expect(world.sent('tools/call')).toHaveLength(1)
+    await thread.callTool(call)
+    expect(world.sent('tools/call')).toHaveLength(2)
+    expect(model.registrations).toHaveLength(2)
+    expect(model.violations).toEqual([])
+  })
+
+  it.each([
+    ['a read', (thread: Thread) => thread.resources.read({ ...HUB, uri: 'x:1' })],
+    ['a call that is declared idempotent', (thread: Thread) => thread.callTool({ ...call, tool: 'again' })],
+  ] as const)('is repeated once when it is %s', async (_what, operate) => {
+    const { world, age } = await ageing({ mode: 'assertion_only' })
+    await using _ = world
+    const thread = await world.thread()
+    await thread.callTool(call)
+    age()
+    await operate(thread)
+    expect(world.backend.model.registrations).toHaveLength(2)
+    expect(world.sent('initialize')).toHaveLength(2)
+    expect(world.backend.model.violations).toEqual([])
+  })
+
+  it('is nothing that a thread without assertions notices', async () => {
+    const { world, age } = await ageing({})
+    await using _ = world
+    const thread = await world.thread()
+    await thread.callTool(call)
+    age()
+    await thread.callTool(call)
+    expect(world.backend.model.refreshes).toHaveLength(1)
+    expect(world.sent('initialize')).toHaveLength(1)
+  })
+})
+
+describe('a registration that fails', () => {
+  it.each(RUNTIME_MODES)('keeps servers down, in its own words, and sends no bearer instead: %s', async (mode) => {
+    await using world = await startBackendRuntime({ mode })
+    world.backend.model.registrationReplies = [json(403, { error: { code: 'no' } })]
+    const thread = await world.thread()
+    await expect(thread.callTool(call)).rejects.toMatchObject({
+      code: 'startup_failed',
+      message: expect.stringContaining(
+        'MCP startup failed: runtime registration rejected (403 Forbidden, Some(Unknown))',
+      ),
+      data: { code: 'registration_failed', status: 403 },
+    })
+    expect(world.sent()).toEqual([])
+    // Another credential is tried anew.
+    await world.signIn('acct-1')
+    await thread.callTool(call)
+  })
+
+  it('is told by a live server with the operation that it kept back', async () => {
+    const { world, age } = await ageing({ mode: 'dual_header' })
+    await using _ = world
+    const { model } = world.backend
+    const thread = await world.thread()
+    await thread.callTool(call)
+    age()
+    model.registrationReplies = [json(403, { error: { code: 'no' } })]
+    await expect(thread.callTool(call)).rejects.toMatchObject({ code: 'credentials_changed_not_sent' })
+    await expect(thread.callTool(call)).rejects.toMatchObject({
+      code: 'registration_failed',
+      message: 'Client error: request auth build error: runtime registration rejected (403 Forbidden, Some(Unknown))',
+    })
+    expect(world.sent('tools/call')).toHaveLength(1)
+  })
+})
+
+describe('the stage of the backend', () => {
+  it('is that of every server, before anything is signed', async () => {
+    const places = { baseUrl: 'https://chatgpt-staging.com/backend-api/' }
+    await using world = await startBackendRuntime({ mode: 'dual_header', firstParty: { places } })
+    const thread = await world.thread()
+    await expect(thread.callTool(call)).rejects.toMatchObject({
+      data: { code: 'runtime_environment_mismatch' },
+      message: expect.stringContaining('the same production or staging environment'),
+    })
+    expect(world.backend.model.requests).toEqual([])
+  })
+})
+
+describe('tokens of the host', () => {
+  it('stay through every reload, and their refresh is the host’s', async () => {
+    await using world = await startBackendRuntime({ mode: 'dual_header' })
+    const { model } = world.backend
+    const asked: unknown[] = []
+    const tokens = () => model.issue({ account: 'acct-9', user: 'user-9' })
+    const host = hostTokensSource(tokens(), async (request) => {
+      asked.push(request)
+      return tokens()
+    })
+    const thread = await world.thread()
+    await world.reeve.auth?.installHost(host)
+    const record = join(world.home, 'auth.json')
+    const before = await readFile(record, 'utf8')
+    await thread.callTool(call)
+    await writeFile(record, before.replace('acct-1', 'acct-1'))
+    await world.reeve.auth?.reload()
+    await world.reeve.reload()
+    await thread.callTool(call)
+    model.rpcReplies.set('resources/read', [{ status: 401, headers: { 'www-authenticate': 'Bearer' } }])
+    await thread.resources.read({ ...HUB, uri: 'x:1' })
+    expect(asked).toEqual([{ reason: 'unauthorized', previousAccountId: 'acct-9' }])
+    const accounts = world.sent('tools/call').map(({ account }) => account)
+    expect(accounts).toEqual(['acct-9', 'acct-9'])
+    await world.reeve.auth?.logout()
+    expect(await readFile(record, 'utf8')).toBe(before)
+    expect(model.violations).toEqual([])
+  })
+})
+
+describe('a server that is not the account’s to use', () => {
+  it.each([
+    ['brings its own Authorization', 'http_headers = { Authorization = "Basic own" }', 'Basic'],
+    ['names a bearer variable', 'bearer_token_env_var = "REEVE_HOME"', 'Bearer'],
+  ])('is left alone when it %s', async (_what, serverConfig, scheme) => {
+    await using world = await startBackendRuntime({ mode: 'assertion_only', serverConfig })
+    const thread = await world.thread()
+    await thread.callTool(call)
+    expect(new Set(schemes(world.sent()))).toEqual(new Set([scheme]))
+    expect(new Set(world.sent().map(({ account }) => account))).toEqual(new Set([null]))
+    expect(world.backend.model.registrations).toEqual([])
+  })
+})
