@@ -18,7 +18,7 @@ import {
   withTrustProblems,
 } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
-import { type ConfigProblem, type LoadedConfig, loadConfig } from './config/index.js'
+import { type AnalyticsSettings, type ConfigProblem, type LoadedConfig, loadConfig } from './config/index.js'
 import { CapabilityFinder, type Environment, EnvironmentRegistry } from './environments/index.js'
 import {
   ClosedError,
@@ -32,6 +32,7 @@ import { type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/i
 import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
 import {
+import { Analytics } from './telemetry/index.js'
   RuntimeThread,
   type ServerSelector,
   type Thread,
@@ -98,7 +99,7 @@ export * from './errors.js'
 export { type FirstPartyOptions, type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
 export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
 export type * from './threads/index.js'
-export type { ConfigProblem, EffectiveServer, LoadedConfig }
+export type { AnalyticsSettings, ConfigProblem, EffectiveServer, LoadedConfig }
 
 export interface ReeveOptions extends ReeveHostOptions {
   /** Read instead of the user's and the project's configuration; later files win. */
@@ -115,6 +116,8 @@ export interface ReeveOptions extends ReeveHostOptions {
    */
   readonly credentials?: CredentialSource | HomeCredentials
   /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
+  /** Over `[analytics]` of the configuration: whether, and where, calls are told. Default: off. */
+  readonly analytics?: AnalyticsSettings
   readonly host?: ReeveHost
 }
 
@@ -138,6 +141,7 @@ export class Reeve implements AsyncDisposable {
   readonly #environments: EnvironmentRegistry
   readonly #audit: AuditLog
   readonly #threads = new Map<string, RuntimeThread>()
+  readonly #analytics: Analytics
   #config: Configured
   #closed: Promise<void> | undefined
 
@@ -168,6 +172,12 @@ export class Reeve implements AsyncDisposable {
       onwarning: (warning) => parts.host.warn(warning),
     })
   }
+    this.#analytics = new Analytics({
+      settings: analyticsSettings(parts, config),
+      queue: parts.host.analytics,
+      places: parts.host.firstParty.runtime.places,
+      onwarning: (warning) => parts.host.warn(warning),
+    })
 
   /** The configuration as last loaded. */
   get config(): LoadedConfig {
@@ -294,6 +304,7 @@ export class Reeve implements AsyncDisposable {
   /** Ends every thread, and every server that no other runtime of its host uses, in parallel and bounded. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#shutDown()
+    this.#analytics.configure(analyticsSettings(this.#parts, config))
     return this.#closed
   }
 
@@ -358,6 +369,7 @@ export class Reeve implements AsyncDisposable {
     }
   }
 }
+      analytics: (thread) => this.#analytics.of(thread),
 
 interface Configured {
   readonly loaded: LoadedConfig
@@ -373,6 +385,11 @@ async function configure({ host, cwd, options }: RuntimeParts, before?: Configur
   const loaded = withTrustProblems(
     await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) }),
   )
+/** What the program says counts over the configuration. */
+function analyticsSettings({ options }: RuntimeParts, { loaded }: Configured): AnalyticsSettings {
+  return { ...loaded.analytics, ...options.analytics }
+}
+
   const isOn = (feature: string) =>
     options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
   const multiEnvironment = isOn('multi_environment_mcp')

@@ -11,7 +11,7 @@ import { reeveHome, userHome } from '../config/index.js'
 import { ConnectionPool, type HostVariables } from '../connections/index.js'
 import { createHttpClient, EnvironmentTable, LocalEnvironment, reapOrphans } from '../environments/index.js'
 import { type ReeveError, UnsupportedError } from '../errors.js'
-import { openStore, type Store } from '../store/index.js'
+import { type AnalyticsQueue, openStore, type Store } from '../store/index.js'
 import type { ThreadMemory } from '../threads/index.js'
 import { transportOpener } from '../transports/index.js'
 import { FirstPartyHost, type FirstPartyOptions } from './first-party.js'
@@ -157,6 +157,11 @@ export class ReeveHost implements AsyncDisposable {
   /** Ends what earlier processes of this home left behind when they were killed. */
   async reapOrphans(): Promise<void> {
     const { problems } = await reapOrphans(this.home)
+  /** For the runtimes: what is to be told of calls. */
+  get analytics(): AnalyticsQueue {
+    return this.#store.analytics
+  }
+
     this.#warnings.push(...problems)
   }
 

@@ -1,4 +1,12 @@
 export { KEEP_NOTHING, narrowestHint, readCacheHint } from './cache-hint.js'
+export type {
+  AnalyticsSink,
+  AnalyticsSource,
+  AnalyticsThread,
+  CallOutcome,
+  FinalApproval,
+  ToolCallFacts,
+} from './call-analytics.js'
 export type { ThreadConfiguration } from './composition.js'
 export { type Offered, type OfferingServer, type OfferOptions, offer } from './offered.js'
 export { type FirstPartyParts, type OwningAuth, requireOwning } from './owning-auth.js'

@@ -6,11 +6,13 @@ import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/i
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { narrowestHint } from './cache-hint.js'
+import type { CallAnalytics } from './call-analytics.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
 import { callAuthority, type IssuedAuthority } from './call-authority.js'
 import type { CallHooks, HookedCall } from './call-hooks.js'
 import { callSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { Profile } from './composition.js'
+import type { CallFiles } from './files/call-files.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
 import { IssuedCall } from './issued-call.js'
 import { callArguments, callMeta, withProgress } from './meta.js'
@@ -36,6 +38,8 @@ export interface StepHost {
   readonly approvals: CallApprovals
   readonly audit: CallAudit
   readonly hooks: CallHooks
+  readonly analytics: CallAnalytics
+  readonly files: CallFiles
   readonly functions: FunctionHost
   readonly launchers: LauncherSource
 }
@@ -58,14 +62,17 @@ export function takeStep(
   host: StepHost,
 ): Step {
   const offered = offer(
-    servers.map(({ key, tools, live, inventory, source }) => ({
-      key,
-      tools,
-      live,
-      instructions: inventory?.instructions,
-      authority: authorityOf(key),
-      ...('plugin' in source && { pluginName: source.plugin.displayName }),
-    })),
+    servers.map((server) => {
+      const { key, tools, live, inventory, source } = server
+      return {
+        key,
+        tools: host.files.shown(server, tools),
+        live,
+        instructions: inventory?.instructions,
+        authority: authorityOf(key),
+        ...('plugin' in source && { pluginName: source.plugin.displayName }),
+      }
+    }),
     host,
   )
   const hint = narrowestHint(servers.map(({ inventory }) => inventory?.cacheHints?.tools))
@@ -157,7 +164,9 @@ class FrozenStep implements Step {
     const authority = callAuthority(issued, this.#host.approvals.modeOf(server, tool, issued), modelsId)
     return this.#host.audit.tool({ key, config: server.config, tool, authority, arguments: args }, (record) =>
       this.#host.hooks.tool({ authority, name: stepTool, tool, arguments: args }, options, record, (hooked) =>
-        this.#make(server, authority, { tool, hooked, meta, facts, options, record }),
+        this.#host.analytics.tool({ server, tool: stepTool, turn: this.#host.turn, facts }, record, (told) =>
+          this.#make(server, authority, { tool, hooked, meta, facts, options, record: told }),
+        ),
       ),
     )
   }
@@ -186,7 +195,15 @@ class FrozenStep implements Step {
     const { params, ...rest } = options
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
-    const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
+    const files = this.#host.files.of({ server, tool, definition, authority, arguments: payload.arguments }, options)
+    const prepare = inLease(sent, {
+      authority,
+      remember,
+      files,
+      config: server.config,
+      launchers,
+      signal: options.signal,
+    })
     record?.sending()
     const origin = new IssuedCall(authority, options.origin)
     return prepared.run(sent, { ...rest, origin, ...(prepare && { prepare }) })
@@ -218,6 +235,8 @@ export function payloadOf(
 export interface LeaseWork {
   /** Keeps what was allowed beyond the call (reference: authority, 4). */
   readonly remember: (() => void) | undefined
+  /** Puts uploaded files into the arguments. */
+  readonly files: (() => Promise<JsonObject>) | undefined
   readonly authority: CallAuthority
   readonly config: CapturedServer['config']
   readonly launchers: LauncherSource
@@ -225,15 +244,16 @@ export interface LeaseWork {
 }
 
 /** To be run in the lease of a call: what is sent, with the policy that its server wants to know. Undefined: there is none. */
-export function inLease<Sent extends { readonly _meta: JsonObject }>(
+export function inLease<Sent extends { readonly arguments?: JsonObject; readonly _meta: JsonObject }>(
   sent: Sent,
-  { remember, authority, config, launchers, signal }: LeaseWork,
+  { remember, files, authority, config, launchers, signal }: LeaseWork,
 ): ((client: Pick<ReadyClient, 'capabilities'>) => Promise<Sent>) | undefined {
   const sandbox = callSandbox(authority)
-  if (remember === undefined && sandbox === undefined) return undefined
-  return (client) => {
+  if (remember === undefined && files === undefined && sandbox === undefined) return undefined
+  return async (client) => {
     remember?.()
-    return withSandbox(sent, sandbox, client, config.transport.type, launchers, signal)
+    const filled = files === undefined ? sent : { ...sent, arguments: await files() }
+    return withSandbox(filled, sandbox, client, config.transport.type, launchers, signal)
   }
 }
 

@@ -20,9 +20,11 @@ import {
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import { type AnalyticsSource, type AnalyticsThread, CallAnalytics } from './call-analytics.js'
 import type { AuditSource, CallAudit } from './call-audit.js'
 import type { CallHooks } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
+import type { CallFiles } from './files/call-files.js'
 import { LeftOut } from './functions/left-out.js'
 import type { FirstPartyParts } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
@@ -45,6 +47,7 @@ export interface ThreadHost {
   readonly audit: AuditSource
   readonly launchers: LauncherSource
   readonly firstParty: FirstPartyParts
+  readonly analytics: AnalyticsSource
   onClosed(id: string): void
 }
 
@@ -104,6 +107,15 @@ export function managerOptionsOf(
 }
 
 /** What the steps of a thread are taken with. */
+/** Where calls of a thread are told, as the program that it works for. */
+export function callAnalyticsOf(
+  { analytics, clientInfo }: ThreadHost,
+  { client }: ThreadOptions,
+  own: Pick<AnalyticsThread, 'id' | 'auth'>,
+): CallAnalytics {
+  return new CallAnalytics(own.id, analytics({ ...own, client: client?.clientInfo ?? clientInfo }))
+}
+
 export function stepHostOf(
   { naming, appTools, soleOwners }: ThreadOptions,
   own: {
@@ -112,13 +124,27 @@ export function stepHostOf(
     readonly audit: CallAudit
     readonly hooks: CallHooks
     readonly multiEnvironment: boolean
+    readonly analytics: CallAnalytics
+    readonly files: CallFiles
     readonly prefixedNames: boolean
     readonly launchers: LauncherSource
     readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const { threadId, approvals, audit, hooks, multiEnvironment, prefixedNames, launchers, ready, tell } = own
+  const {
+    threadId,
+    approvals,
+    audit,
+    hooks,
+    analytics,
+    files,
+    multiEnvironment,
+    prefixedNames,
+    launchers,
+    ready,
+    tell,
+  } = own
   return {
     threadId,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
@@ -128,6 +154,8 @@ export function stepHostOf(
     audit,
     hooks,
     launchers,
+    analytics,
+    files,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }
 }

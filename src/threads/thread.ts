@@ -24,6 +24,7 @@ import {
 import { LOCAL_ENVIRONMENT, type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
+import type { CallAnalytics } from './call-analytics.js'
 import { CallAudit, type CallRecord } from './call-audit.js'
 import {
   callAuthority,
@@ -34,6 +35,7 @@ import {
 } from './call-authority.js'
 import { CallHooks } from './call-hooks.js'
 import type { ThreadConfiguration } from './composition.js'
+import { CallFiles } from './files/call-files.js'
 import { HostChannel, threadElicitations } from './host-channel.js'
 import { causeOf, IssuedCall } from './issued-call.js'
 import { LogLevel } from './log-level.js'
@@ -47,7 +49,14 @@ import { reviewSettings } from './review-events.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
 import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
-import { managerOptionsOf, placesOf, stepHostOf, type ThreadHost, type ThreadOrigin } from './thread-host.js'
+import {
+  callAnalyticsOf,
+  managerOptionsOf,
+  placesOf,
+  stepHostOf,
+  type ThreadHost,
+  type ThreadOrigin,
+} from './thread-host.js'
 import { ThreadServers } from './thread-servers.js'
 import { type Turn, turnOf } from './turn-meta.js'
 import type {
@@ -94,6 +103,8 @@ export class RuntimeThread implements Thread {
   readonly #approvals: CallApprovals
   readonly #audit: CallAudit
   readonly #hooks: CallHooks
+  readonly #analytics: CallAnalytics
+  readonly #files: CallFiles
   readonly #logLevel: LogLevel
   /** For whatever works with the first-party backend in this thread's name. */
   readonly #auth: OwningAuth | undefined
@@ -175,8 +186,17 @@ export class RuntimeThread implements Thread {
     )
     this.#step = stepHostOf(options, {
       threadId: this.id,
+    this.#files = new CallFiles({
+      auth: this.#auth,
+      baseUrl: host.firstParty.runtime.places.baseUrl,
+      environments: host.environments,
+      trusted: options.fileParameters ?? [],
+    })
+    this.#analytics = callAnalyticsOf(host, options, { id: this.id, auth: this.#auth })
       audit: this.#audit,
       hooks: this.#hooks,
+      analytics: this.#analytics,
+      files: this.#files,
       approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
@@ -273,7 +293,15 @@ export class RuntimeThread implements Thread {
     const { params, ...rest } = { ...withProgress(options), origin: new IssuedCall(authority, options.origin) }
     const sent = { ...payload, ...(params && { params }) }
     const { launchers } = this.#host
-    const prepare = inLease(sent, { authority, remember, config: server.config, launchers, signal: options.signal })
+    const files = this.#files.of({ server, tool, definition, authority, arguments: payload.arguments }, options)
+    const prepare = inLease(sent, {
+      authority,
+      remember,
+      files,
+      config: server.config,
+      launchers,
+      signal: options.signal,
+    })
     record?.sending()
     if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
     // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
@@ -386,6 +414,7 @@ export class RuntimeThread implements Thread {
     } finally {
       this.#auth?.context.close()
       this.#host.onClosed(this.id)
+      await this.#analytics.close()
     }
   }
 

@@ -20,6 +20,8 @@ export interface ModelCallFacts {
   readonly callId?: string
   /** The item of the model's response that the call stands in. */
   readonly itemId?: string
+  /** The model's response that the call stands in; servers aren't told. */
+  readonly responseId?: string
   /** A person was asked something in this turn before the call: `user_input_requested_during_turn`. */
   readonly userInputRequested?: boolean
 }

@@ -78,6 +78,16 @@ export interface CallOptions {
   readonly logLevel?: string
   /** Told what hooks have to say to the model, beside the result. */
   readonly onContext?: (text: string) => void
+  /** Told as the files in the arguments are uploaded, before the call is sent. */
+  readonly onUpload?: (progress: FileUploadProgress) => void
+}
+
+/** A step of a file's upload is done: it is announced, its bytes are stored, the backend has it. */
+export interface FileUploadProgress {
+  /** The name, without folders. */
+  readonly file: string
+  readonly bytes: number
+  readonly step: 'create' | 'store' | 'finalise'
 }
 
 export interface ModelCallOptions extends CallOptions {
@@ -276,6 +286,11 @@ export interface ThreadOptions {
    * of the client. `isolated` (default): every server is this thread's own.
    */
   readonly sharing?: 'shared' | 'isolated'
+  /**
+   * Servers beside the hosted apps whose tools are given files that they declare in `_meta["openai/fileParams"]`: read where
+   * the server runs, under the profile that governs it, and uploaded with `auth`. Default: none.
+   */
+  readonly fileParameters?: readonly ServerSelector[]
   /** Answers sampling, elicitation and roots requests. Absent: method not found. */
   readonly onRequest?: ServerRequestHandler
   readonly onEvent?: (event: ThreadEvent) => void
