@@ -18,7 +18,7 @@ import {
   withTrustProblems,
 } from './authority/index.js'
 import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
-import { type AnalyticsSettings, type ConfigProblem, type LoadedConfig, loadConfig } from './config/index.js'
+import { type AnalyticsSettings, type ConfigProblem, type LoadedConfig, loadConfig, userHome } from './config/index.js'
 import { CapabilityFinder, type Environment, EnvironmentRegistry } from './environments/index.js'
 import {
   ClosedError,
@@ -403,6 +403,7 @@ function analyticsSettings({ options }: RuntimeParts, { loaded }: Configured): A
     threads: {
       loaded,
       settings: loaded.environments,
+      permissions: { settings: loaded.permissions, home: userHome(env) },
       multiEnvironment,
       prefixedNames: !isOn('non_prefixed_mcp_tool_names'),
       runtimeAuthMode: loaded.runtimeAuthMode,

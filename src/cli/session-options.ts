@@ -1,7 +1,8 @@
 import type { ConfigProblem } from '../config/index.js'
 import type { ThreadOptions } from '../threads/index.js'
 
-export interface SessionOptions extends Pick<ThreadOptions, 'only' | 'onApproval' | 'onEvent' | 'enforceRequired'> {
+export interface SessionOptions
+  extends Pick<ThreadOptions, 'only' | 'permissions' | 'onApproval' | 'onEvent' | 'enforceRequired'> {
   /** Servers that are started for this alone, whatever the broker runs. */
   readonly fresh?: boolean
 }

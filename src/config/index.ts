@@ -17,6 +17,7 @@ export { nearest } from './nearest.js'
 export { type ResolvedProfile, resolvedFor } from './permissions/resolve.js'
 export {
   isProfileName,
+  NO_PERMISSIONS,
   type PermissionSettings,
   profileNames,
   type SandboxMode,

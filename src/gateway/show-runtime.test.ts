@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { stdioConfig } from '../../test/fixtures/server-config.js'
+import { NO_PERMISSIONS } from '../config/index.js'
 import { serverKey } from '../identity/index.js'
 import { showRuntime } from './show-runtime.js'
 
 /** Enabled servers by name, and where each runs. */
 const runtime = (servers: Readonly<Record<string, string>>, off: readonly string[] = []) => ({
+  config: { permissions: NO_PERMISSIONS },
   environments: { ids: ['local', 'devbox', 'prod'], cwdOf: (id: string) => (id === 'devbox' ? '/srv/app' : undefined) },
   servers: Object.entries(servers).map(([name, environmentId]) => ({
     key: serverKey(name),
@@ -46,6 +48,24 @@ describe('the environments that a gateway shows', () => {
       undefined,
       undefined,
     ])
+  })
+})
+
+describe('what its servers are told that commands may do', () => {
+  const told = (permissions: string) => showRuntime(runtime({}), { ...merged([]), permissions }).thread
+
+  it('is the profile or preset that was named', () => {
+    expect(told('workspace-write')).toEqual({ permissions: 'workspace-write' })
+  })
+
+  it('is refused with the choices when there is no such profile', () => {
+    expect(() => told('workspace')).toThrowError(
+      expect.objectContaining({
+        code: 'unknown_profile',
+        message: 'there is no permission profile `workspace`: there are read-only, workspace-write, danger-full-access',
+        place: '--permissions',
+      }),
+    )
   })
 })
 

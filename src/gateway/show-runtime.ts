@@ -2,13 +2,15 @@ import type { EffectiveServer } from '../catalog/index.js'
 import { ConfigError } from '../errors.js'
 import { displayKey, type ServerKey, serverKey } from '../identity/index.js'
 import type { Reeve } from '../reeve.js'
-import type { SelectedEnvironment, ThreadOptions } from '../threads/index.js'
+import { checkProfileName, type SelectedEnvironment, type ThreadOptions } from '../threads/index.js'
 import type { FrontOptions } from './front.js'
 
 /** What of a runtime its clients are to be shown. */
 export interface RuntimeChoice {
   /** Ids of environments in order, the first one primary; empty: what the configuration selects by default. */
   readonly environments: readonly string[]
+  /** Name of the permission profile that servers are told; absent: as the configuration says of each environment. */
+  readonly permissions?: string | undefined
   /** One server as if it had been reached directly. */
   readonly transparent: boolean
   /** Which one, where several could be meant. */
@@ -18,10 +20,11 @@ export interface RuntimeChoice {
 /** The choice, as the gateway and the threads that it starts are told. */
 export interface ShownRuntime {
   readonly front: Pick<FrontOptions, 'transparent' | 'workspaceOf'>
-  readonly thread: Pick<ThreadOptions, 'environments' | 'only'>
+  readonly thread: Pick<ThreadOptions, 'environments' | 'permissions' | 'only'>
 }
 
 interface Shown {
+  readonly config: Pick<Reeve['config'], 'permissions'>
   readonly environments: Pick<Reeve['environments'], 'ids' | 'cwdOf'>
   readonly servers: readonly Pick<EffectiveServer, 'key' | 'config'>[]
 }
@@ -29,10 +32,13 @@ interface Shown {
 /**
  * Checks the choice against the configuration, so that a gateway which can't be as wanted does not start.
  *
- * @throws ConfigError `unknown_environment` or `duplicate_environment`, with the ids that there are; `not_one_server`
+ * @throws ConfigError `unknown_environment` or `duplicate_environment`, with the ids that there are; `unknown_profile`;
+ * `not_one_server`
  */
 export function showRuntime(reeve: Shown, choice: RuntimeChoice): ShownRuntime {
   const environments = selection(choice.environments, reeve.environments.ids)
+  const { permissions } = choice
+  if (permissions !== undefined) checkProfileName(reeve.config.permissions, permissions, '--permissions')
   const transparent = choice.transparent ? onlyServer(reeve, choice) : undefined
   return {
     front: {
@@ -41,6 +47,7 @@ export function showRuntime(reeve: Shown, choice: RuntimeChoice): ShownRuntime {
     },
     thread: {
       ...(environments && { environments }),
+      ...(permissions !== undefined && { permissions }),
       ...(transparent && { only: [{ server: transparent.name, environment: transparent.environment }] }),
     },
   }

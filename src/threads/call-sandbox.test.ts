@@ -38,12 +38,11 @@ describe('the policy that calls carry', () => {
       executionEnvironment: 'devbox',
       profile: PROFILE,
       cwd: '/srv/app',
-      workspaceRoots: ['/srv/app', '/srv/lib'],
     })
-    expect(of('local')).toMatchObject({ cwd: '/here', workspaceRoots: ['/here'] })
+    expect(of('local')).toMatchObject({ cwd: '/here' })
   })
 
-  it('is none where the thread does not work, where nothing governs, and where none was handed over', () => {
+  it('is none where the thread does not work, where nothing governs, and where none is known', () => {
     expect(of('other')).toBeUndefined()
     expect(of('devbox', null)).toBeUndefined()
     expect(issued('devbox', { kind: 'none' })).toBeUndefined()
@@ -91,28 +90,5 @@ describe('a call', () => {
     const { _meta } = await withSandbox(payload, of('local'), ASKS, 'stdio', () => Promise.resolve(undefined))
     expect(_meta).not.toHaveProperty(['codex/sandbox-launcher'])
     expect(_meta).toHaveProperty(['codex/sandbox-state'])
-  })
-
-  it('tells workspace roots as paths, and keeps what nobody knows', async () => {
-    const special = { type: 'special', value: { kind: 'project_roots' } }
-    const profile = {
-      type: 'managed',
-      file_system: { type: 'restricted', entries: [{ path: special, access: 'write', later: 1 }], later: 2 },
-      network: 'restricted',
-      later: 3,
-    }
-    const { _meta } = await withSandbox(payload, of('devbox', profile), ASKS, 'stdio', found)
-    expect(_meta['codex/sandbox-state']).toMatchObject({
-      permissionProfile: {
-        file_system: {
-          entries: [
-            { path: { type: 'path', path: '/srv/app' }, access: 'write', later: 1 },
-            { path: { type: 'path', path: '/srv/lib' }, access: 'write', later: 1 },
-          ],
-          later: 2,
-        },
-        later: 3,
-      },
-    })
   })
 })

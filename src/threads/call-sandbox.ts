@@ -2,13 +2,11 @@ import {
   asksForSandboxState,
   type CallAuthority,
   type LauncherPaths,
-  pathStyleOf,
   type SandboxServer,
   sandboxMeta,
   takesLauncher,
 } from '../authority/index.js'
 import type { ReadyClient } from '../connections/index.js'
-import { materialiseRoots } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { unlessAborted } from './waiting.js'
 
@@ -20,28 +18,25 @@ export interface CallSandbox {
   readonly executionEnvironment: string
   readonly profile: JsonObject
   readonly cwd: string
-  readonly workspaceRoots: readonly string[]
 }
 
 /**
- * Undefined where no profile was handed over, or where the server runs in an environment that is not selected: it is then
+ * Undefined where nothing is known of what holds there, or where the server runs in an environment that is not selected: it is then
  * told of none.
  */
 export function callSandbox({
   executionEnvironment,
   profile,
   cwd,
-  workspaceRoots,
-}: Pick<CallAuthority, 'executionEnvironment' | 'profile' | 'cwd' | 'workspaceRoots'>): CallSandbox | undefined {
+}: Pick<CallAuthority, 'executionEnvironment' | 'profile' | 'cwd'>): CallSandbox | undefined {
   if (profile === null || cwd === undefined) return undefined
-  return Object.freeze({ executionEnvironment, profile, cwd, workspaceRoots })
+  return Object.freeze({ executionEnvironment, profile, cwd })
 }
 
 /**
  * What a call sends, with its policy behind all else of `_meta` where the server asks for it. What a caller put there is
  * gone already (see `callMeta`).
  *
- * @throws PermissionProfileError the profile's workspace roots can't be told
  * @throws CancelledError while a launcher was tried out
  */
 export async function withSandbox<Payload extends { readonly _meta: JsonObject }>(
@@ -55,11 +50,6 @@ export async function withSandbox<Payload extends { readonly _meta: JsonObject }
   if (sandbox === undefined || !asksForSandboxState(capabilities)) return payload
   const server = { capabilities, transport }
   const launcher = takesLauncher(sandbox, server) ? await unlessAborted(launchers(), signal) : undefined
-  const meta = sandboxMeta(withRoots(sandbox), server, launcher === undefined ? {} : { launcher })
+  const meta = sandboxMeta(sandbox, server, launcher === undefined ? {} : { launcher })
   return { ...payload, _meta: { ...payload._meta, ...meta } }
-}
-
-/** Servers get the profile with its workspace roots as absolute paths (reference: authority, 9). */
-function withRoots({ profile, cwd, workspaceRoots: roots, ...sandbox }: CallSandbox) {
-  return { ...sandbox, cwd, profile: materialiseRoots(profile, { cwd, roots, style: pathStyleOf(cwd) }) }
 }

@@ -14,6 +14,7 @@ import type { EnvironmentSettings, LoadedConfig, RuntimeAuthMode } from '../conf
 import type { CapabilityRoot, DiscoveryFeatures, EnvironmentCapabilities } from '../environments/index.js'
 import { LOCAL_ENVIRONMENT, serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import { type ConfiguredPermissions, governingProfiles } from './governing-profiles.js'
 import type { ThreadProblem } from './problem-report.js'
 import type { SelectedPlace } from './selection.js'
 
@@ -26,11 +27,15 @@ export interface ThreadConfiguration {
   /** False with `non_prefixed_mcp_tool_names`: namespaces without `mcp__`. */
   readonly prefixedNames: boolean
   readonly discovery: DiscoveryFeatures
+  readonly permissions: ConfiguredPermissions
   /** `features.runtime_agent_instances`, for threads that begin now. */
   readonly runtimeAuthMode: RuntimeAuthMode
 }
 
-/** A permission profile in its wire shape; null where none was handed over: the runtime's own. */
+/**
+ * A permission profile in its wire shape, its workspace roots as absolute paths; null where nothing is known of what the
+ * runtime itself may do.
+ */
 export type Profile = JsonObject | null
 
 /** A thread's servers, and everything that goes with each. Frozen. */
@@ -53,6 +58,8 @@ export interface CompositionParts {
   readonly known: readonly string[]
   /** As the reference does where it decides in silence. */
   readonly compatibility: boolean
+  /** Of the thread, on the host. */
+  readonly threadCwd: string
 }
 
 /** Puts together what a thread has: configuration, plugins of the selected environments, policies, profiles. Pure. */
@@ -76,14 +83,16 @@ export function compose(parts: CompositionParts): Composition {
     { multiEnvironment, compatibility },
   )
   const servers = effectiveServers(catalog)
+  const profiles = governingProfiles({ places, permissions: configuration.permissions, threadCwd: parts.threadCwd })
   return Object.freeze({
     servers,
-    authorities: permissionAuthorities(servers, profilesOf(places)),
+    authorities: permissionAuthorities(servers, profiles),
     hidden: compatibility && multiEnvironment ? catalog.shadowed : [],
     problems: Object.freeze([
       ...usable.problems,
       ...environments.flatMap((one) => one.problems),
       ...catalog.problems,
+      ...profiles.problems,
       ...unselectedProblems(parts),
     ]),
   })
@@ -115,19 +124,6 @@ function authorityIn(environment: string, { configuration, places, known }: Comp
     !known.includes(environment) ||
     places.some(({ id }) => id === environment)
   return open ? { kind: 'unrestricted' } : { kind: 'selected_plugins_only' }
-}
-
-/** Whose profile governs which environment: its own, else the runtime's, which is the host's. */
-export function profilesOf(places: readonly SelectedPlace[]) {
-  const local = places.find(({ id }) => id === LOCAL_ENVIRONMENT)
-  const runtime: Profile = local?.permissions ?? null
-  return {
-    runtime,
-    ofEnvironment: (environment: string): Profile | undefined => {
-      const place = places.find(({ id }) => id === environment)
-      return place === undefined ? undefined : (place.permissions ?? runtime)
-    },
-  }
 }
 
 /** Thread-wide servers that are placed where this thread does not work (reference: known-quirks, 42). */

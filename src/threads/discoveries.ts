@@ -9,11 +9,14 @@ import type {
 } from '../environments/index.js'
 import { CancelledError } from '../errors.js'
 import { LOCAL_ENVIRONMENT } from '../identity/index.js'
-import { profilesOf } from './composition.js'
+import type { JsonObject } from '../protocol/index.js'
 import type { SelectedPlace } from './selection.js'
 
 /** What is looked for in every selected environment. */
-export type Wanted = Omit<CapabilityRequest, 'places'>
+export interface Wanted extends Omit<CapabilityRequest, 'places'> {
+  /** The permission profile that an environment is looked into under; none restricts nothing. */
+  readonly profileIn?: (environment: string) => JsonObject | undefined
+}
 
 export interface DiscoveriesOptions {
   readonly source: CapabilitySource
@@ -104,7 +107,7 @@ export class Discoveries {
 
   #lookAt({ id, cwd, workspaceRoots }: SelectedPlace, before: Look | undefined): Look {
     const placed = this.#options.environments.get(id)
-    const permissions = profilesOf(this.#places).ofEnvironment(id)
+    const permissions = this.#wanted.profileIn?.(id)
     const place = placed && Object.freeze({ ...placed, cwd, workspaceRoots, ...(permissions && { permissions }) })
     const isSame = before !== undefined && before.place?.environment === place?.environment
     if (isSame && isGovernedAlike(before.place, place)) return before
@@ -136,7 +139,8 @@ export class Discoveries {
   async #ask(id: string, place: DiscoveryPlace): Promise<EnvironmentCapabilities | undefined> {
     const { signal } = this.#closing
     try {
-      const [found] = await this.#options.source.find({ ...this.#wanted, places: [place] }, { signal })
+      const { profileIn: _, ...request } = this.#wanted
+      const [found] = await this.#options.source.find({ ...request, places: [place] }, { signal })
       return found
     } catch (error) {
       if (error instanceof CancelledError) return undefined

@@ -8,6 +8,7 @@ export type {
   ToolCallFacts,
 } from './call-analytics.js'
 export type { ThreadConfiguration } from './composition.js'
+export { type ConfiguredPermissions, checkProfileName } from './governing-profiles.js'
 export { type Offered, type OfferingServer, type OfferOptions, offer } from './offered.js'
 export { type FirstPartyParts, type OwningAuth, requireOwning } from './owning-auth.js'
 export type { ThreadMemory, ThreadRecord } from './record.js'

@@ -7,6 +7,7 @@ import { type ServerKey, sameKey } from '../identity/index.js'
 import { type Composition, compose, type Profile, selectedRoots, type ThreadConfiguration } from './composition.js'
 import { Discoveries, type Wanted } from './discoveries.js'
 import { EnvironmentWatch } from './environment-watch.js'
+import { checkProfileName, discoveryProfile } from './governing-profiles.js'
 import { withIdle } from './idle-rows.js'
 import { lastSelectedOwner } from './last-selected.js'
 import { ProblemReport } from './problem-report.js'
@@ -29,6 +30,10 @@ export interface ThreadServersOptions {
   readonly warm: boolean
   /** As the reference does where it decides in silence. */
   readonly compatibility: boolean
+  /** Of the thread, on the host. */
+  readonly threadCwd: string
+  /** Name of the permission profile that was asked for, for all environments that have none handed over. */
+  readonly permissions: string | undefined
   readonly onEvent: (event: ThreadEvent) => void
 }
 
@@ -60,7 +65,9 @@ export class ThreadServers {
   constructor(options: ThreadServersOptions) {
     const { environments, source, onEvent } = options
     this.#options = options
-    this.#configuration = options.configuration
+    const { settings } = options.configuration.permissions
+    if (options.permissions !== undefined) checkProfileName(settings, options.permissions)
+    this.#configuration = this.#asAsked(options.configuration)
     this.#places = options.places
     this.#report = new ProblemReport((problem) => onEvent({ type: 'problem', problem }))
     this.#discoveries = new Discoveries({ source, environments, onFound: () => this.#recompose() })
@@ -149,7 +156,7 @@ export class ThreadServers {
 
   /** Takes over a configuration that was loaded again; environments are looked into anew. */
   configure(configuration: ThreadConfiguration): void {
-    this.#configuration = configuration
+    this.#configuration = this.#asAsked(configuration)
     this.#published = undefined
     this.#discoveries.renew(this.#promising(), this.#wanted())
     this.#recompose()
@@ -201,7 +208,16 @@ export class ThreadServers {
       found: this.#discoveries.found,
       known: this.#options.environments.ids,
       compatibility: this.#options.compatibility,
+      threadCwd: this.#options.threadCwd,
     })
+  }
+
+  /** As it was loaded, under what this thread asked for. */
+  #asAsked(configuration: ThreadConfiguration): ThreadConfiguration {
+    const { permissions: chosen } = this.#options
+    return chosen === undefined
+      ? configuration
+      : { ...configuration, permissions: { ...configuration.permissions, chosen } }
   }
 
   /** Where the thread may have servers: one that is meant for certain servers does not connect to the others' places. */
@@ -224,7 +240,10 @@ export class ThreadServers {
       configuration: this.#configuration,
       places: this.#places,
     })
-    return { roots, features: discovery, policies: loaded.plugins }
+    const { permissions } = this.#configuration
+    const parts = { places: this.#places, permissions, threadCwd: this.#options.threadCwd }
+    const profileIn = (environment: string) => discoveryProfile(environment, parts)
+    return { roots, features: discovery, policies: loaded.plugins, profileIn }
   }
 
   /** A name that is gone since is no reason to fail: there is nothing of it. */

@@ -157,6 +157,8 @@ export class RuntimeThread implements Thread {
       only: options.only,
       warm: options.warm ?? true,
       compatibility: options.compatibility ?? false,
+      threadCwd: host.cwd,
+      permissions: options.permissions,
       onEvent: (event) => this.#tell(event),
     })
     this.#approvals = new CallApprovals({

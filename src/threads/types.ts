@@ -205,7 +205,10 @@ export interface SelectedEnvironment {
   readonly cwd?: string
   /** Absent: `cwd` alone. */
   readonly workspaceRoots?: readonly string[]
-  /** The permission profile that its servers are judged by, in its wire shape; opaque here. */
+  /**
+   * The permission profile that its servers are judged by and told, in its wire shape; unknown members survive. Absent: the
+   * host's, unless the configuration or `ThreadOptions.permissions` says what holds there.
+   */
   readonly permissions?: JsonObject
 }
 
@@ -238,6 +241,11 @@ export interface ThreadOptions {
    * and a cwd that is absolute in neither style are refused (reference: catalog, 8.2).
    */
   readonly environments?: readonly SelectedEnvironment[]
+  /**
+   * Name of a permission profile of the configuration, or of a preset, for every environment that has none handed over;
+   * counts before what the configuration says of the environment. Absent: as the configuration says, else `read-only`.
+   */
+  readonly permissions?: string
   /**
    * Connects to the selected environments at once, in the background, and not only when they are needed. Default true; false
    * for a thread of a single request.

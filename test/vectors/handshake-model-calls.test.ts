@@ -18,20 +18,20 @@ const titleOf = (one: VectorCase) => (oursOf(FILE, one) === undefined ? one.name
 
 const LEGACY = 'protocol = "legacy"'
 /** A server of this machine, in the world's folder. */
-const NOTES = notesToml('p', ['--record', 'frames'], LEGACY)
+const NOTES = notesToml('p', ['--record', 'frames', '--plain'], LEGACY)
 const LAUNCHER = fileURLToPath(new URL('../fixtures/sandbox/launcher.sh', import.meta.url))
 
 describe('_meta of a call by a model', () => {
   for (const one of callsBy('model')) {
     it(one.name, async () => {
       const { sandboxCapability, userInputRequested, ...placed } = ModelCall.parse(one.input)
-      await using served = await serverOf(placed)
+      await using served = await serverOf(placed, sandboxCapability)
       const { world } = served
       await using thread = await world.reeve.startThread({
         capabilityRoots: world.roots,
         environments: world.select(placed.executionEnvironment).map((place) => ({
           ...place,
-          ...(sandboxCapability && { permissions: { type: 'disabled' } }),
+          permissions: { type: 'disabled' },
         })),
       })
       await callOfModel(thread, TURN, { ...CALL, userInputRequested })
@@ -161,7 +161,7 @@ interface Served extends AsyncDisposable {
 }
 
 /** The server `p`, declared where a case wants it: by the host, by a plugin, or by the configuration of an executor. */
-async function serverOf(placed: z.infer<typeof Placed>): Promise<Served> {
+async function serverOf(placed: z.infer<typeof Placed>, asks = true): Promise<Served> {
   const { transport, environmentId, executionEnvironment, plugin } = placed
   const isLocal = executionEnvironment === 'local'
   const http = transport === 'stdio' ? undefined : await httpServer()
@@ -169,8 +169,9 @@ async function serverOf(placed: z.infer<typeof Placed>): Promise<Served> {
   const place = `${isLocal ? '' : `environment_id = "${executionEnvironment}"\n`}cwd = "/"\n`
   const folder = mkdtempSync(join(tmpdir(), 'reeve-frames-'))
   const record = join(folder, 'frames')
-  const ofHost = environmentId === null ? (url ?? notesToml('p', ['--record', record], `${place}${LEGACY}`)) : ''
-  const ofPlugin = http ? { url: http.url, protocol: 'legacy' } : notes('--record', record)
+  const recording = ['--record', record, ...(asks ? [] : ['--plain'])]
+  const ofHost = environmentId === null ? (url ?? notesToml('p', recording, `${place}${LEGACY}`)) : ''
+  const ofPlugin = http ? { url: http.url, protocol: 'legacy' } : notes(...recording)
   const world = await ThreadWorld.open({
     executors: isLocal ? [] : [executionEnvironment],
     config: `launcher = ${JSON.stringify(LAUNCHER)}\n${ofHost}`,

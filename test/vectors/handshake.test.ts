@@ -94,12 +94,13 @@ describe('_meta of a call', () => {
           sandboxCapability: z.boolean(),
         })
         .parse(one.input)
-      // Without a profile nothing is said of a sandbox, as to a server that does not ask.
-      const permissions = sandboxCapability ? { permissions: { type: 'disabled' } } : {}
-      await using world = executionEnvironment === 'local' ? await local() : await selected('rootA')
+      const asking = sandboxCapability ? [] : ['--plain']
+      await using world = executionEnvironment === 'local' ? await local(asking) : await selected('rootA', asking)
       await using thread = await world.reeve.startThread({
         capabilityRoots: world.roots,
-        environments: world.select(executionEnvironment).map((place) => ({ ...place, ...permissions })),
+        environments: world
+          .select(executionEnvironment)
+          .map((place) => ({ ...place, permissions: { type: 'disabled' } })),
       })
       await thread.callTool({ server: 'p', tool: 'whoami', ...(callerMeta && { _meta: callerMeta }) })
       const call = world.received('frames').find(({ method }) => method === 'tools/call')
@@ -122,7 +123,7 @@ describe('_meta of a call', () => {
   for (const one of of('absent')) {
     it(one.name, async () => {
       const { keys } = z.looseObject({ keys: z.array(z.string()) }).parse(one.input)
-      await using world = await selected('rootA')
+      await using world = await selected('rootA', ['--plain'])
       await using thread = await world.reeve.startThread({ capabilityRoots: world.roots })
       const meta = await metaOfModelCall(world, thread)
       const text = JSON.stringify(meta)
@@ -234,17 +235,19 @@ const LEGACY = 'protocol = "legacy"'
 const LAUNCHER = fileURLToPath(new URL('../fixtures/sandbox/launcher.sh', import.meta.url))
 /** Beside the server's working directory, which is the world's folder. */
 const RECORD = ['--record', 'frames']
-const recording = () => notes('--record', '../../frames')
+const recording = (...more: readonly string[]) => notes('--record', '../../frames', ...more)
 
 /** A thread-wide server, and a launcher that servers of this machine are told of. */
-async function local(): Promise<ThreadWorld> {
-  return ThreadWorld.open({ config: `launcher = ${JSON.stringify(LAUNCHER)}\n${notesToml('p', RECORD, LEGACY)}` })
+async function local(more: readonly string[] = []): Promise<ThreadWorld> {
+  return ThreadWorld.open({
+    config: `launcher = ${JSON.stringify(LAUNCHER)}\n${notesToml('p', [...RECORD, ...more], LEGACY)}`,
+  })
 }
 
-async function selected(rootId: string): Promise<ThreadWorld> {
+async function selected(rootId: string, more: readonly string[] = []): Promise<ThreadWorld> {
   return ThreadWorld.open({
     executors: ['enva'],
-    plugins: [{ id: rootId, environment: 'enva', servers: { p: recording() } }],
+    plugins: [{ id: rootId, environment: 'enva', servers: { p: recording(...more) } }],
   })
 }
 

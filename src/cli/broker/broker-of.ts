@@ -8,6 +8,7 @@ import { oneLine } from '../printable.js'
 export interface Wanted {
   readonly mode: 'mcp' | 'thread'
   readonly environments?: readonly string[]
+  readonly permissions?: string
   readonly transparent?: boolean
   readonly only?: string
   readonly resumed?: number
@@ -24,12 +25,21 @@ export function usesBroker({ isPrivate, entry }: Cli): boolean {
  * @throws BrokerError when that can't be done; whatever is wrong with the session itself
  */
 export function joinAs(cli: Cli, wanted: Wanted): Promise<JoinedBroker> {
-  const { mode, environments = [], transparent = false, only, resumed = 0 } = wanted
+  const { mode, environments = [], permissions, transparent = false, only, resumed = 0 } = wanted
   const { home, cwd, configFiles, env, entry, signal } = cli
   return joinBroker({
     home,
     version: packageVersion(),
-    hello: { mode, cwd, configFiles, environments, transparent, resumed, ...(only !== undefined && { only }) },
+    hello: {
+      mode,
+      cwd,
+      configFiles,
+      environments,
+      transparent,
+      resumed,
+      ...(permissions !== undefined && { permissions }),
+      ...(only !== undefined && { only }),
+    },
     env,
     signal,
     ...(entry !== undefined && {

@@ -12,7 +12,7 @@ import { joinAs, tryJoin, type Wanted } from './broker-of.js'
  */
 export async function serveFromBroker(
   cli: Cli,
-  choice: Pick<Wanted, 'environments' | 'transparent' | 'only'>,
+  choice: Pick<Wanted, 'environments' | 'permissions' | 'transparent' | 'only'>,
 ): Promise<number | undefined> {
   const wanted: Wanted = { mode: 'mcp', ...choice }
   const joined = await tryJoin(cli, wanted)

@@ -16,6 +16,8 @@ import { showProgress } from './progress.js'
 export interface CallOptions extends EnvironmentOption {
   /** The arguments as a JSON object, or `-` for stdin. `key=value` is laid over it. */
   readonly input?: string
+  /** Name of a permission profile. */
+  readonly permissions?: string
   /** Folder for media. */
   readonly output?: string
   /** Seconds. */
@@ -45,7 +47,11 @@ export async function toolCall(
   const selector = selectorOf(name, options)
   const onApproval = askApproval(cli, options.yes ?? false)
   return {
-    session: { only: [selector], ...(onApproval && { onApproval }) },
+    session: {
+      only: [selector],
+      ...(options.permissions !== undefined && { permissions: options.permissions }),
+      ...(onApproval && { onApproval }),
+    },
     async carryOut(thread) {
       cli.err.progress(`starting ${name}`)
       const { key } = await thread.client(selector, { signal: cli.signal })

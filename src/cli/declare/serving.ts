@@ -12,6 +12,10 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--no-token', 'no bearer token: every program of this machine may connect')
     .option('--token-file <file>', 'where the bearer token is kept (default: gateway-token in the home)')
     .option('--env <id...>', 'environments whose servers are shown, in order (default: as the configuration says)')
+    .option(
+      '--permissions <profile>',
+      'what servers are told that commands may do (default: as the configuration says)',
+    )
     .option('--transparent', 'show the only server as itself: its own names, capabilities and instructions')
     .option('--only <name>', 'with --transparent: the server of that name; --env ID for the one of an environment')
     .action(verb(() => import('../verbs/serve.js')))

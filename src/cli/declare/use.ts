@@ -3,6 +3,7 @@ import type { VerbRunner } from './verb.js'
 
 const ENVIRONMENT = ['--env <id>', 'the environment of the server'] as const
 const OUTPUT = ['--output <dir>', 'save images, audio and other media there'] as const
+const PERMISSIONS = ['--permissions <profile>', 'what the server is told that commands may do'] as const
 const TIMEOUT = ['--timeout <seconds>', 'how long the server may take'] as const
 
 export function declareUse(program: Command, verb: VerbRunner): void {
@@ -22,6 +23,7 @@ export function declareUse(program: Command, verb: VerbRunner): void {
     .argument('[key=value...]', "arguments, typed by the tool's schema; '-' reads a JSON object from stdin")
     .option(...ENVIRONMENT)
     .option('--input <json>', "arguments as a JSON object ('-' for stdin)")
+    .option(...PERMISSIONS)
     .option(...OUTPUT)
     .option(...TIMEOUT)
     .option('-y, --yes', 'approve a tool that the configuration asks about')

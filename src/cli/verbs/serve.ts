@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly tokenFile?: string
   /** Ids of environments, in order. */
   readonly env?: readonly string[]
+  /** Name of a permission profile. */
+  readonly permissions?: string
   readonly transparent?: boolean
   readonly only?: string
 }
@@ -64,8 +66,13 @@ function checkOptions({ stdio, http, token, tokenFile, transparent, only }: Serv
   if (only !== undefined && !transparent) throw new UsageError('--only goes with --transparent', { place: '--only' })
 }
 
-function choiceOf({ env = [], transparent = false, only }: ServeOptions): RuntimeChoice {
-  return { environments: env, transparent, ...(only !== undefined && { only }) }
+function choiceOf({ env = [], permissions, transparent = false, only }: ServeOptions): RuntimeChoice {
+  return {
+    environments: env,
+    transparent,
+    ...(permissions !== undefined && { permissions }),
+    ...(only !== undefined && { only }),
+  }
 }
 
 type Gateway = GatewaySessionOptions & { readonly signals: readonly [] }

@@ -29,6 +29,7 @@ export interface DiscoveryProblem {
     | 'environment_unavailable'
     | 'root_unreadable'
     | 'sandbox_unavailable'
+    | 'invalid_permission_profile'
     | 'not_a_plugin'
     | 'broken_manifest'
     | 'invalid_plugin_server'

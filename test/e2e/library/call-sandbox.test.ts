@@ -8,6 +8,15 @@ import { notes, notesToml, ThreadWorld } from '../../fixtures/threads/thread-wor
 const LAUNCHER = fileURLToPath(new URL('../../fixtures/sandbox/launcher.sh', import.meta.url))
 const profile = (name: string): JsonObject => ({ type: 'disabled', later: { name } })
 
+const READ_ONLY: JsonObject = {
+  type: 'managed',
+  file_system: {
+    type: 'restricted',
+    entries: [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }],
+  },
+  network: 'restricted',
+}
+
 /** `_meta` of the calls that a server got. */
 const metas = (world: ThreadWorld, file: string) =>
   world.received(file).flatMap(({ method, params }) => (method === 'tools/call' ? [params?._meta ?? {}] : []))
@@ -54,8 +63,14 @@ describe('servers of one name', () => {
       expect(meta?.['codex/sandbox-state-meta']).toEqual(stateOf(meta))
       expect(launcherOf(meta)).toBeUndefined()
     }
-    // The host is not selected, and nobody handed a profile over for it.
-    expect(stateOf(metas(world, 'here')[0])).toBeUndefined()
+    // The host is not selected, and nobody said anything of it.
+    expect(stateOf(metas(world, 'here')[0])).toEqual({
+      permissionProfile: READ_ONLY,
+      codexLinuxSandboxExe: null,
+      sandboxCwd: `file://${world.folder}`,
+      useLegacyLandlock: false,
+      useMxc: false,
+    })
   })
 })
 

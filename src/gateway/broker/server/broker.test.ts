@@ -56,7 +56,7 @@ describe('the place of a broker', () => {
 
 describe('strangers', () => {
   const opening = (more: object = {}) =>
-    `${JSON.stringify({ reeve: VERSION, protocol: 2, nonce: '0'.repeat(32), ...more })}\n`
+    `${JSON.stringify({ reeve: VERSION, protocol: 3, nonce: '0'.repeat(32), ...more })}\n`
 
   it.each([
     ['text that is no JSON', 'GET / HTTP/1.1\r\n\r\n', 'no JSON object'],

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../../protocol/index.js'
  * Then come MCP frames (`mcp`), or JSON-RPC requests of a thread (`thread`). The client says nothing of itself before
  * the broker has proved that it can read the key's file, and the broker does nothing for a client that can't.
  */
-export const BROKER_PROTOCOL = 2
+export const BROKER_PROTOCOL = 3
 
 /** What each side says first. */
 export interface Opening {

@@ -24,6 +24,8 @@ export interface SessionHello {
   readonly pid: number
   /** Of an MCP client: ids of the environments that it wants, in order; empty: what the configuration selects. */
   readonly environments: readonly string[]
+  /** Of an MCP client: name of the permission profile that servers are told; absent: as the configuration says. */
+  readonly permissions?: string
   /** Stand in for one server, as if the client had reached it directly. */
   readonly transparent: boolean
   /** Which one, where several could be meant. */
@@ -42,6 +44,7 @@ export function readHello(line: JsonObject): Hello {
     resumed: count(line, 'resumed'),
     pid: count(line, 'pid'),
     environments: texts(line, 'environments', BROKER_LIMITS.environments),
+    ...(line.permissions !== undefined && { permissions: text(line, 'permissions') }),
     transparent: line.transparent === true,
     ...(line.only !== undefined && { only: text(line, 'only') }),
   }
