@@ -3,18 +3,22 @@ import type { LauncherFinding } from '../../reeve.js'
 import { launcherFindings, launcherLine } from './launcher-findings.js'
 
 const READY: LauncherFinding = { is: 'ready', named: '/usr/bin/codex', path: '/opt/codex', source: 'auto' }
-const refused = (source: 'auto' | 'configuration'): LauncherFinding => ({
-  is: 'refused',
-  named: '/usr/bin/codex',
-  source,
-  fault: 'missing',
-  reason: 'it is gone',
-})
+const refused = (source: 'auto' | 'configuration') =>
+  ({ is: 'refused', named: '/usr/bin/codex', source, fault: 'missing', reason: 'it is gone' }) as const
 
 it.each<[string, Parameters<typeof launcherLine>[0], string]>([
   ['where it is', { codex: READY }, '/opt/codex'],
   ['both', { codex: READY, reeve: { ...READY, path: '/opt/reeve' } }, '/opt/codex, /opt/reeve'],
-  ['ours alone', { codex: { is: 'off' }, reeve: { ...READY, path: '/opt/reeve' } }, '/opt/reeve'],
+  [
+    'ours alone, and that there is no Codex',
+    { codex: { is: 'absent', looked: ['/a'] }, reeve: { ...READY, path: '/opt/reeve', source: 'own' } },
+    '/opt/reeve (no Codex CLI in /a)',
+  ],
+  [
+    'what keeps ours from being one',
+    { codex: READY, reeve: { ...refused('auto'), named: '/opt/reeve', source: 'own' } },
+    "/opt/codex (Reeve's own, /opt/reeve: it is gone)",
+  ],
   ['that it is off', { codex: { is: 'off' } }, 'none (switched off)'],
   ['where it is not', { codex: { is: 'absent', looked: ['/a', '/b'] } }, 'none (no Codex CLI in /a, /b)'],
   ['which one is none', { codex: refused('auto') }, 'none (/usr/bin/codex: it is gone)'],

@@ -15,20 +15,23 @@ export function launcherFindings({ codex }: LauncherFindings): Finding[] {
   ]
 }
 
-/** One line on what servers are told to run sandboxed commands through. */
+/** One line on what servers are told to run sandboxed commands through, and on what is not there for that. */
 export function launcherLine({ codex, reeve }: LauncherFindings): string {
   const paths = [codex, reeve].flatMap((one) => (one?.is === 'ready' ? [one.path] : []))
-  return paths.length > 0 ? paths.join(', ') : `none (${reasonOf(codex)})`
+  const reasons = [reasonOf(codex), reeve?.is === 'refused' ? `Reeve's own, ${reasonOf(reeve)}` : '']
+  const lacks = reasons.filter((reason) => reason !== '').join('; ')
+  const found = paths.length === 0 ? 'none' : paths.join(', ')
+  return lacks === '' ? found : `${found} (${lacks})`
 }
 
-function reasonOf(codex: LauncherFinding): string {
-  switch (codex.is) {
+function reasonOf(launcher: LauncherFinding): string {
+  switch (launcher.is) {
     case 'off':
       return 'switched off'
     case 'absent':
-      return `no Codex CLI in ${codex.looked.join(', ')}`
+      return `no Codex CLI in ${launcher.looked.join(', ')}`
     case 'refused':
-      return `${codex.named}: ${codex.reason}`
+      return `${launcher.named}: ${launcher.reason}`
     case 'ready':
       return ''
   }

@@ -14,8 +14,8 @@ export type LauncherFault =
   | 'changed'
   | 'unsupported_system'
 
-/** Who named the path. */
-export type LauncherSource = 'auto' | 'configuration'
+/** Who named the path; `own`: it is the command line of this very Reeve. */
+export type LauncherSource = 'auto' | 'configuration' | 'own'
 
 /** What there is to sandbox commands with, as a value: for calls, and for those who ask why there is none. */
 export type LauncherFinding =

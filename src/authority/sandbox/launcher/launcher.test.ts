@@ -238,6 +238,12 @@ describe.skipIf(process.platform === 'win32')('both launchers', () => {
     expect(await paths('none', reeve)).toBeUndefined()
   })
 
+  it('say who named them, and of ours that it is ours', async () => {
+    const [codex, reeve] = [program('codex'), program('reeve')]
+    const launchers = await Launchers.open({ setting: codex, home: folder, commandLine: reeve, trials: trials() })
+    expect(await launchers.findings()).toMatchObject({ codex: { source: 'configuration' }, reeve: { source: 'own' } })
+  })
+
   it('are tried out once by all who share what is known', async () => {
     const path = program('codex')
     const known = trials()

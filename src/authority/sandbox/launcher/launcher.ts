@@ -32,6 +32,11 @@ export class Launcher {
     return new Launcher(await startOf(setting, places), trials)
   }
 
+  /** Reeve's own command line, by its absolute path. Runs nothing. */
+  static own(commandLine: string, trials: LauncherTrials): Launcher {
+    return new Launcher({ named: commandLine, source: 'own' }, trials)
+  }
+
   /** What there is now. Never raises; takes as long as two bounded runs when the file has not been tried out. */
   async current(): Promise<LauncherFinding> {
     const start = this.#start

@@ -34,7 +34,7 @@ export class Launchers {
     const own = setting === 'none' ? undefined : commandLine
     return new Launchers(
       await Launcher.open(setting, codexPlaces(home), trials),
-      own === undefined ? undefined : await Launcher.open(own, [], trials),
+      own === undefined ? undefined : Launcher.own(own, trials),
     )
   }
 
