@@ -36,6 +36,7 @@ export {
   type CredentialKind,
   identityOf,
   sameIdentity,
+  tokenEndsAt,
 } from './sources/credential.js'
 export type { CredentialSource, RefreshReason, SourceKind } from './sources/credential-source.js'
 export {

@@ -33,6 +33,7 @@ export async function openReeve(cli: Cli, options: Pick<ReeveOptions, 'idleMs'> 
     cwd,
     env,
     featureDefaults: GATEWAY_FEATURES,
+    credentials: { from: 'home' },
     ...(entry !== undefined && { commandLine: entry }),
     ...options,
   })
@@ -94,7 +95,10 @@ async function inThisProcess(cli: Cli, options: ThreadOptions): Promise<OpenedTh
   }
   const keys = opened.reeve.servers.map(({ key }) => key)
   try {
-    const thread = await opened.reeve.startThread({ ...options, onEvent }, cli.signal)
+    const thread = await opened.reeve.startThread(
+      { ...options, ...(opened.reeve.auth && { auth: opened.reeve.auth }), onEvent },
+      cli.signal,
+    )
     return { thread, incomplete: opened.incomplete, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
   } catch (error) {
     await opened[Symbol.asyncDispose]()

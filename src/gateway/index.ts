@@ -12,6 +12,7 @@ export {
   type ResourceServerOptions,
 } from './inbound-auth/index.js'
 export { MODERN_LIMITS, type ModernLimits } from './modern/limits.js'
+export { ownersAuth } from './owners-auth.js'
 export { type HttpServing, type ServeHttpOptions, serveHttp } from './serve-http.js'
 export { type ServeStdioOptions, serveStdio } from './serve-stdio.js'
 export type { Serving, SessionRow } from './serving.js'

@@ -1,3 +1,5 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { join } from 'node:path'
 import {
   AgentTasks,
   type AssertionIssuer,
@@ -47,6 +49,9 @@ export interface HomeCredentials {
   readonly store?: AuthStorageMode
 }
 
+/** Milliseconds between two looks at what other processes did with the record of the home. */
+const LOOK = 1_000
+
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The parts of first-party auth that are one per process. Who is signed in is none of them: that is a manager. */
@@ -58,6 +63,7 @@ export class FirstPartyHost {
   readonly #report: (problem: Error) => void
   readonly #ofHome = new Map<string, Promise<AuthManager>>()
   readonly #endings = new Set<() => void>()
+  #isClosed = false
 
   constructor(
     options: FirstPartyOptions,
@@ -110,11 +116,22 @@ export class FirstPartyHost {
     })
     const made = this.#open([...(apiKey ? [apiKeySource(this.#env)] : []), accessTokenSource(this.#env), stored])
     this.#ofHome.set(name, made)
+    void made.then((manager) => this.#watch(manager), this.#report)
     return made
+  }
+
+  /** A logout that another process made counts here, too; so does its login, while nobody was signed in here. */
+  #watch(manager: AuthManager): void {
+    if (this.#isClosed) return
+    const file = join(this.#home, 'auth.json')
+    const look = () => void manager.reload().catch(this.#report)
+    watchFile(file, { interval: LOOK, persistent: false }, look)
+    this.#endings.add(() => unwatchFile(file, look))
   }
 
   /** Forgets every key. */
   close(): void {
+    this.#isClosed = true
     for (const end of this.#endings) end()
     this.#endings.clear()
   }

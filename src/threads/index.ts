@@ -14,6 +14,6 @@ export { type FirstPartyParts, type OwningAuth, requireOwning } from './owning-a
 export type { ThreadMemory, ThreadRecord } from './record.js'
 export { type Addressable, selectServer } from './select.js'
 export { RuntimeThread } from './thread.js'
-export type { ThreadHost, ThreadOrigin } from './thread-host.js'
+export { LOCAL_USER, type ThreadHost, type ThreadOrigin } from './thread-host.js'
 export type * from './types.js'
 export { isModelVisible } from './visibility.js'

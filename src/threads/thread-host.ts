@@ -102,6 +102,7 @@ export function managerOptionsOf(
     environments,
     ...rest,
     ...(sharing === 'shared' && { sharing: { owner: sharedOwner(principal), clientInfo } }),
+    ...(principal !== undefined && principal !== LOCAL_USER && { principal }),
     ...(graceMs !== undefined && { graceMs }),
   }
 }
@@ -166,7 +167,7 @@ function namesOfCodex(multiEnvironment: boolean, prefixed: boolean): NamingStrat
 }
 
 /** Whoever runs this process. */
-const LOCAL_USER = 'owner'
+export const LOCAL_USER = 'owner'
 
 /** No thread has such an id. */
 function sharedOwner(principal = LOCAL_USER): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { HeaderField } from '../header-field.js'
+import { readClaims } from './claims.js'
 
 /** The key of an API account, and what of it is used. Never refreshed. */
 export interface ApiKeyCredential {
@@ -107,6 +108,12 @@ export function bearerOf(credential: Credential): string | undefined {
     case 'agentIdentity':
       return undefined
   }
+}
+
+/** When its token ends, milliseconds since 1970; undefined where it has none that says so. */
+export function tokenEndsAt(credential: Credential): number | undefined {
+  const token = bearerOf(credential)
+  return token === undefined ? undefined : readClaims(token).expiresAt
 }
 
 /** Whose credential it is. A connection belongs to one and follows no other. */

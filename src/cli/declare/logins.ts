@@ -17,13 +17,14 @@ export function declareLogins(program: Command, verb: VerbRunner): void {
     .action(verb(() => import('../verbs/login.js')))
   program
     .command('logout')
-    .description('forget the login to a server')
-    .argument('<name>', 'the server')
+    .description('forget the login to a server, or sign out of the first-party backend')
+    .argument('[name]', 'the server')
     .option('--env <id>', 'the environment of the server')
+    .option('--first-party', 'the account that servers with auth = "chatgpt" and hosted apps use')
     .action(verb(() => import('../verbs/logout.js')))
   program
     .command('auth')
-    .description('status: what is stored for each server; contacts none')
+    .description('status: who is signed in, and what is stored for each server; contacts none')
     .argument('<action>', "'status'")
     .action(verb(() => import('../verbs/auth.js')))
 }

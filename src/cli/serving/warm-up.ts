@@ -30,6 +30,7 @@ export async function warmUp(
   await using thread = await reeve.startThread(
     {
       ...shown,
+      ...(reeve.auth && { auth: reeve.auth }),
       naming: 'readable',
       appTools: true,
       enforceRequired: false,

@@ -1,4 +1,5 @@
 import type { EffectiveServer, Reeve, StoredCredential } from '../../reeve.js'
+import { signInLine, signInOf } from '../auth/sign-in-state.js'
 import type { Cli } from '../cli.js'
 import { openRuntime } from '../session.js'
 import { keyColumns, keyMembers } from '../showing/server-names.js'
@@ -34,7 +35,8 @@ export async function run(cli: Cli, action: string): Promise<number> {
   await using runtime = await openRuntime(cli)
   const { reeve, incomplete } = runtime
   const rows = reeve.servers.map((server) => rowOf(reeve, server))
-  if (cli.json) cli.out.json({ servers: rows.map(toJson) })
+  const signIn = signInOf(reeve)
+  if (cli.json) cli.out.json({ servers: rows.map(toJson), first_party: signIn })
   else {
     cli.out.table(rows, [
       ...keyColumns(rows),
@@ -43,6 +45,7 @@ export async function run(cli: Cli, action: string): Promise<number> {
       { title: 'SCOPES', value: ({ login }) => login?.scopes.join(' ') },
       { title: 'EXPIRES', value: ({ login }) => (login === undefined ? undefined : ending(login)) },
     ])
+    cli.out.line(signInLine(signIn))
   }
   return incomplete ? 1 : 0
 }

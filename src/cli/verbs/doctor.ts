@@ -75,6 +75,7 @@ async function byStarting(
   await using reeve = await openReeve(cli)
   await using thread = await reeve.startThread({
     ...(selector !== undefined && { only: [selector] }),
+    ...(reeve.auth && { auth: reeve.auth }),
     onEvent: watch.onEvent,
     enforceRequired: false,
     warm: false,

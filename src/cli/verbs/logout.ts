@@ -1,11 +1,20 @@
 import { LOCAL_ENVIRONMENT } from '../../identity/index.js'
+import { signOut } from '../auth/sign-out.js'
 import type { Cli } from '../cli.js'
 import { oneLine } from '../printable.js'
 import type { EnvironmentOption } from '../selection.js'
 import { openRuntime } from '../session.js'
+import { UsageError } from '../usage.js'
 
-/** Forgets the logins to a server, also to one that is not configured any more. 1 when there was none. */
-export async function run(cli: Cli, name: string, options: EnvironmentOption): Promise<number> {
+interface LogoutOptions extends EnvironmentOption {
+  readonly firstParty?: true
+}
+
+/** Forgets the logins to a server, also to one that is not configured any more, or signs out. 1 when there was nothing. */
+export async function run(cli: Cli, name: string | undefined, options: LogoutOptions): Promise<number> {
+  if (options.firstParty === true && name === undefined && options.env === undefined) return signOut(cli)
+  if (name === undefined || options.firstParty === true)
+    throw new UsageError("'logout' takes the name of a server, or --first-party alone")
   await using runtime = await openRuntime(cli)
   const { reeve } = runtime
   const placed = reeve.servers.find(({ key }) => key.name === name)?.config.environmentId

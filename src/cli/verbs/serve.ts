@@ -3,6 +3,7 @@ import {
   type Authentication,
   type GatewaySessionOptions,
   type HttpServing,
+  ownersAuth,
   type RuntimeChoice,
   type ShownRuntime,
   showRuntime,
@@ -116,6 +117,7 @@ function gatewayOptions(reeve: Reeve, log: Log, shown: ShownRuntime): Gateway {
       reeve.startThread({
         ...given,
         ...shown.thread,
+        ...ownersAuth(reeve.auth, given.principal),
         onEvent: (event) => {
           logEvent(log, event)
           given.onEvent(event)

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Reeve, Thread, ThreadOptions } from '../../../reeve.js'
+import { ownersAuth } from '../../owners-auth.js'
 import { GatewaySession } from '../../session.js'
 import { showRuntime } from '../../show-runtime.js'
 import type { SessionHello } from '../wire/hello.js'
@@ -38,6 +39,7 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
       {
         sharing: 'shared',
         ...given,
+        ...ownersAuth(reeve.auth, given.principal),
         onEvent: (event) => {
           logThreadEvent(log, event)
           given.onEvent?.(event)

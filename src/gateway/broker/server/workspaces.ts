@@ -124,7 +124,13 @@ export class Workspaces {
   #create(identity: string, { configFiles, cwd, env }: WorkspaceFacts): Workspace {
     const lease = this.#hosts.lease(env)
     const opening = this.#options.ready.then(() =>
-      Reeve.open({ host: lease.host, configFiles, cwd, featureDefaults: GATEWAY_FEATURES }),
+      Reeve.open({
+        host: lease.host,
+        configFiles,
+        cwd,
+        featureDefaults: GATEWAY_FEATURES,
+        credentials: { from: 'home' },
+      }),
     )
     const workspace: Workspace = { configFiles, cwd, lease, opening, reeve: undefined, visitors: 0, emptied: undefined }
     this.#open.set(identity, workspace)
