@@ -3,9 +3,10 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Program } from '../clients/program.js'
+import { type Program, startProgram } from '../clients/program.js'
+import { hasOpenSsh, startSshd } from '../fixtures/ssh/sshd.js'
 import { AuthorizationServer } from '../standins/authorization-server.js'
-import { buildCli, type CliHome, cliHome } from './built-cli.js'
+import { buildCli, type CliHome, cliEnvironment, cliHome, reeveCommand } from './built-cli.js'
 
 let server: AuthorizationServer
 let home: CliHome
@@ -99,6 +100,32 @@ describe('reeve login', () => {
     expect(forms.length).toBeGreaterThan(1)
   })
 
+  it('ends when nobody comes', async () => {
+    const done = home.start(['--json', ...login('--no-browser', '--timeout', '1')])
+    const exit = await done.exited
+    expect(exit.code).toBe(1)
+    expect(done.stderr()).toContain('"oauth_callback_unavailable"')
+    expect((await home.reeve(['auth', 'status', '--json'])).stdout).toContain('"not_logged_in"')
+  })
+
+  it('takes a callback that comes twice once, and its page is silent', async () => {
+    const program = home.start(login('--no-browser'))
+    await said(program, /paste the address/)
+    const right = await approve(program.stderr())
+    const wrong = new URL(right)
+    wrong.searchParams.set('state', 'another')
+    expect((await fetch(wrong)).status).toBe(400)
+    const answers = await Promise.allSettled([fetch(right), fetch(right)])
+    const pages = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    expect(pages.filter(({ status }) => status === 200)).toHaveLength(1)
+    const page = pages.find(({ status }) => status === 200)
+    expect(page?.headers.get('content-security-policy')).toBe("default-src 'none'")
+    expect(page?.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(await page?.text()).not.toMatch(/<script|<img|<link|src=|href=/)
+    expect((await program.exited).code).toBe(0)
+    expect(server.counts.codes).toBe(1)
+  })
+
   it('stops at Ctrl-C and leaves nothing', async () => {
     const program = home.start(login('--no-browser'))
     await said(program, /paste the address/)
@@ -114,6 +141,42 @@ describe('reeve login', () => {
       stderr: expect.stringContaining('"unsupported"'),
     })
     expect((await home.reeve(['--json', 'login', 'programm'])).stderr).toContain("Did you mean 'program'?")
+  })
+})
+
+describe.skipIf(!hasOpenSsh)('reeve login over ssh, without a terminal', () => {
+  it('takes the address that the browser of the other machine ends at', async () => {
+    await using sshd = await startSshd(tools)
+    const { command, args } = reeveCommand(...login('--no-browser'))
+    const variables = Object.entries(cliEnvironment(home.folder)).map(([name, value]) => `${name}='${value}'`)
+    const line = ['env', '-i', ...variables, command, ...args].join(' ')
+    const program = startProgram(
+      { command: 'ssh', args: ['-T', ...sshd.sshOptions, sshd.destination, line] },
+      { cwd: tools, env: { PATH: process.env.PATH ?? '' } },
+    )
+    try {
+      await said(program, /paste the address/)
+      program.child.stdin.write(`${await approve(program.stderr())}\n`)
+      expect((await program.exited).code).toBe(0)
+    } finally {
+      await program[Symbol.asyncDispose]()
+    }
+    expect((await home.reeve(['call', 'guarded', 'whoami'])).stdout).toContain('you')
+  })
+})
+
+describe('a damaged file of logins', () => {
+  it('is named by whoever reads it, and set aside by the next login, whole', async () => {
+    const file = join(home.folder, 'credentials.json')
+    await writeFile(file, '{"version":1,"cred')
+    const called = await home.reeve(['call', 'guarded', 'whoami'])
+    expect(called.stderr).toContain(`${file} is damaged`)
+    expect((await home.reeve(['--json', 'logout', 'guarded'])).stderr).toContain('"credentials_invalid"')
+    expect(await readFile(file, 'utf8')).toBe('{"version":1,"cred')
+    const done = await home.reeve(login(), { env: { BROWSER: await browser() } })
+    const [, aside = ''] = /what it held is in (\S+)/.exec(done.stderr) ?? []
+    expect(await readFile(aside, 'utf8')).toBe('{"version":1,"cred')
+    expect(await home.reeve(['call', 'guarded', 'whoami'])).toMatchObject({ code: 0 })
   })
 })
 

@@ -14,6 +14,8 @@ export interface StandInOptions {
   readonly resource?: Readonly<Record<string, unknown>>
   /** Runs before a refresh counts; a promise holds it up. `by`: the process, where `X-Test-Process` says. What rejects drops the connection, and nothing has changed. */
   readonly beforeRefresh?: (form: URLSearchParams, by: number) => Promise<void> | void
+  /** Answers any path instead. */
+  readonly answer?: (path: string) => Answer | undefined
   /** Answers the token endpoint instead. */
   readonly token?: (form: URLSearchParams, request: IncomingMessage) => Answer | undefined
 }
@@ -127,6 +129,8 @@ export class AuthorizationServer implements AsyncDisposable {
   }
 
   #route(url: URL, body: string, request: IncomingMessage): Answer | Promise<Answer> {
+    const other = this.options.answer?.(url.pathname)
+    if (other !== undefined) return other
     switch (url.pathname) {
       case '/.well-known/oauth-protected-resource/mcp':
         return json(200, {

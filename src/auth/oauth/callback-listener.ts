@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { OAuthSettings, ServerConfig } from '../../config/index.js'
 import { OAuthError } from '../../errors.js'
 import { isLoopback } from './endpoint.js'
@@ -50,11 +51,15 @@ export class CallbackListener implements AsyncDisposable {
   /** Gets every callback at this path, as a whole URL. */
   ontake: { readonly path: string; readonly take: TakeCallback } | undefined
   readonly #server: Server
+  readonly #answering = new Set<Promise<void>>()
 
   private constructor(server: Server, port: number) {
     this.#server = server
     this.port = port
-    server.on('request', (request, response) => void this.#answer(request, response))
+    server.on('request', (request, response) => {
+      const answered = this.#answer(request, response).finally(() => this.#answering.delete(answered))
+      this.#answering.add(answered)
+    })
   }
 
   /** @throws OAuthError `oauth_callback_unavailable` */
@@ -78,6 +83,11 @@ export class CallbackListener implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    // The callback that ended the login is told so first, if its browser listens.
+    const bound = new AbortController()
+    const late = wait(LAST_WORDS, undefined, { signal: bound.signal }).catch(() => undefined)
+    await Promise.race([Promise.allSettled(this.#answering), late])
+    bound.abort()
     // The browser may keep its connection open for a long time.
     this.#server.closeAllConnections()
     await closed
@@ -85,17 +95,20 @@ export class CallbackListener implements AsyncDisposable {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [base, target] = [`http://127.0.0.1:${this.port}`, request.url ?? '/']
-    if (!URL.canParse(target, base)) return send(response, 404, NOT_HERE)
+    if (!URL.canParse(target, base)) return sent(response, 404, NOT_HERE)
     const url = new URL(target, base)
     const { ontake } = this
     const isCallback = ['code', 'error', 'error_description'].some((name) => url.searchParams.has(name))
     if (request.method !== 'GET' || ontake === undefined || url.pathname !== ontake.path)
-      return send(response, 404, NOT_HERE)
-    if (!isCallback) return send(response, 400, NO_CALLBACK)
+      return sent(response, 404, NOT_HERE)
+    if (!isCallback) return sent(response, 400, NO_CALLBACK)
     const taken = await ontake.take(url.href).catch(() => false)
-    send(response, taken ? 200 : 400, taken ? TAKEN : REFUSED)
+    await sent(response, taken ? 200 : 400, taken ? TAKEN : REFUSED)
   }
 }
+
+/** Milliseconds that an answer may take once the login is over. */
+const LAST_WORDS = 2_000
 
 const TAKEN = 'You are logged in. You can close this page.'
 const REFUSED = 'This login did not succeed. The terminal says why.'
@@ -103,7 +116,9 @@ const NO_CALLBACK = 'There is neither a code nor an error in this callback.'
 const NOT_HERE = 'Not found.'
 
 /** Loads nothing from elsewhere, and hands on nothing: the address of the page holds the code. */
-function send(response: ServerResponse, status: number, text: string): void {
+function sent(response: ServerResponse, status: number, text: string): Promise<void> {
+  if (response.closed) return Promise.resolve()
+  const gone = new Promise<void>((resolve) => response.once('close', resolve))
   response.writeHead(status, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'",
@@ -112,4 +127,5 @@ function send(response: ServerResponse, status: number, text: string): void {
     Connection: 'close',
   })
   response.end(`<!doctype html><title>Reeve</title><p>${text}</p>\n`)
+  return gone
 }

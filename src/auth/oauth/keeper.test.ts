@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Answer } from '../../../test/standins/authorization-server.js'
 import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialStoreError } from '../../errors.js'
 import type { StoredCredential } from '../store/credential.js'
@@ -184,6 +185,76 @@ describe('a refresh that fails', () => {
     expect(server.takes(found?.accessToken ?? '')).toBe(true)
     expect(store.find(owner())?.accessToken).toBe(found?.accessToken)
     expect(server.counts).toMatchObject({ refreshes: 1, reuses: 0 })
+  })
+})
+
+describe('a clock that jumps', () => {
+  const DAY = 24 * 3600_000
+
+  it('forwards costs one refresh, and back again none', async () => {
+    await loggedIn({ expiresAt: Date.now() + 3600_000 })
+    let shift = DAY
+    const keeper = keeperOf({ now: () => Date.now() + shift })
+    server.options = { lifetime: 2 * 24 * 3600 }
+    const ahead = await keeper.current({ owner: owner(), http })
+    shift = -DAY
+    const back = await keeper.current({ owner: owner(), http })
+    expect(back?.accessToken).toBe(ahead?.accessToken)
+    expect(server.counts).toMatchObject({ refreshes: 1, reuses: 0 })
+  })
+
+  it('back leaves a token that is over, which is refreshed when it is refused', async () => {
+    const { accessToken } = await loggedIn({ expiresAt: Date.now() + 365 * DAY })
+    server.expire(accessToken)
+    const keeper = keeperOf({ now: () => Date.now() - DAY })
+    expect((await keeper.current({ owner: owner(), http }))?.accessToken).toBe(accessToken)
+    const found = await keeper.current({ owner: owner(), http, rejected: accessToken })
+    expect(server.takes(found?.accessToken ?? '')).toBe(true)
+  })
+
+  it('back after a refresh that failed does not keep the next one from being tried', async () => {
+    await loggedIn({ expiresAt: Date.now() + 10_000 })
+    server.options = { token: () => ({ status: 503, body: '' }) }
+    let shift = 0
+    const keeper = keeperOf({ now: () => Date.now() + shift })
+    await keeper.current({ owner: owner(), http })
+    server.options = {}
+    shift = -6_000
+    await keeper.current({ owner: owner(), http })
+    // Half a minute before its end by this clock, too.
+    expect(server.counts.refreshes).toBe(1)
+  })
+})
+
+describe('a refresh that is answered with something else', () => {
+  it.each<[string, Answer]>([
+    ['HTML', { status: 200, body: '<html>maintenance</html>' }],
+    ['an error that is no JSON', { status: 400, body: 'Bad Request' }],
+    ['an error of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
+    ...[301, 302, 303, 307, 308].map((status): [string, Answer] => [
+      `a redirect (${status})`,
+      { status, body: '', headers: { location: '/elsewhere' } },
+    ]),
+  ])('%s keeps the login, and goes nowhere else', async (_what, answer) => {
+    const before = await loggedIn({ expiresAt: Date.now() - 1 })
+    server.options = { token: () => answer }
+    await expect(keeperOf().current({ owner: owner(), http })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(oauth_|redirect_refused)/),
+    })
+    expect(store.find(owner())).toEqual(before)
+    expect(server.requests.map(({ path }) => path)).toEqual(['/token'])
+    server.options = {}
+    expect(server.takes((await keeperOf().current({ owner: owner(), http }))?.accessToken ?? '')).toBe(true)
+  })
+
+  it('ten thousand scopes takes them, and no end leaves none', async () => {
+    await loggedIn({ expiresAt: Date.now() - 1 })
+    const scope = Array.from({ length: 10_000 }, (_, n) => `scope:${n}`).join(' ')
+    server.options = { token: () => ({ status: 200, body: JSON.stringify({ access_token: 'a', scope }) }) }
+    const found = await keeperOf().current({ owner: owner(), http })
+    expect(found?.scopes).toHaveLength(10_000)
+    expect(found).not.toHaveProperty('expiresAt')
+    expect(new FileCredentialStore(home).find(owner())).toEqual(found)
   })
 })
 

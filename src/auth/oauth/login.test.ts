@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
 import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
@@ -130,6 +131,16 @@ describe('a login', () => {
   })
 })
 
+describe('a damaged file of logins', () => {
+  it('does not stand in the way of a login, which sets it aside and names where', async () => {
+    await writeFile(store.place, '{"version":1,"credentials":[{')
+    const login = await begin()
+    const { backup = '' } = await login.complete(await approve(login))
+    expect(await readFile(backup, 'utf8')).toBe('{"version":1,"credentials":[{')
+    expect(store.all()).toHaveLength(1)
+  })
+})
+
 describe('the scopes of a login', () => {
   it('are those of the user, else of the challenge, else of the resource', async () => {
     server.options = { scopes: ['read', 'write'] }
@@ -205,6 +216,41 @@ describe('metadata that is not what it should be', () => {
     server.options = { metadata: { issuer: undefined, authorization_endpoint: 1 } }
     await expect(begin({ owner: open })).rejects.toMatchObject({ code: 'oauth_unsupported' })
     expect(server.counts.registrations).toBe(0)
+  })
+
+  it.each([['/.well-known/oauth-authorization-server'], ['/register']])(
+    'is a typed error where %s answers HTML, whatever its status',
+    async (path) => {
+      for (const status of [200, 403, 500]) {
+        server.options = {
+          answer: (asked) => (asked === path ? { status, body: '<!doctype html><title>Login</title>' } : undefined),
+        }
+        await expect(begin()).rejects.toMatchObject({ code: expect.stringMatching(/^oauth_/) })
+      }
+      expect(store.all()).toEqual([])
+    },
+  )
+
+  it('is none of the resource where a page is there instead: the server is then asked for its own', async () => {
+    server.options = {
+      answer: (asked) => (asked.includes('protected-resource') ? { status: 200, body: '<html>' } : undefined),
+    }
+    const login = await begin()
+    expect(login.issuer).toBe(server.origin)
+    expect(paramsOf(login).has('resource')).toBe(false)
+  })
+
+  it('of an issuer that changed takes nothing of what was got at the other one', async () => {
+    const first = await begin()
+    const { credential } = await first.complete(await approve(first))
+    await using moved = await AuthorizationServer.listen()
+    server.options = { resource: { authorization_servers: [moved.origin] } }
+    const second = await begin()
+    expect(paramsOf(second).get('scope')).toBeNull()
+    await second.complete(await approve(second))
+    const sent = moved.requests.map(({ body, authorization, path }) => `${path} ${body} ${authorization}`).join('\n')
+    for (const secret of [credential.accessToken, credential.refreshToken ?? 'none']) expect(sent).not.toContain(secret)
+    expect(store.find(owner())?.issuer).toBe(moved.origin)
   })
 
   it('may list ten thousand scopes', async () => {
