@@ -7,6 +7,7 @@ import type {
   PendingLogin,
   ServerLoginOptions,
   ServerLogins,
+  SubjectTokens,
   UnattendedLoginOptions,
 } from './auth/index.js'
 import {
@@ -31,8 +32,8 @@ import {
 import { type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
 import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
-import {
 import { Analytics } from './telemetry/index.js'
+import {
   RuntimeThread,
   type ServerSelector,
   type Thread,
@@ -44,29 +45,29 @@ import { Analytics } from './telemetry/index.js'
 } from './threads/index.js'
 
 export {
+  type AssertionIssuer,
   AuthManager,
   type AuthManagerOptions,
-  type AssertionIssuer,
-  CallbackListener,
-  callbackPlace,
   accessTokenSource,
   apiKeySource,
   type BackendPlaces,
-  type LoggedIn,
+  CallbackListener,
   type CredentialSource,
-  type LoginServer,
+  callbackPlace,
   hostAssertionSource,
   hostHeadersSource,
   hostTokensSource,
-  type PendingLogin,
-  type ServerLoginOptions,
+  type LoggedIn,
+  type LoginServer,
   type NetworkPolicies,
-  type ServerLogins,
+  type PendingLogin,
   type RuntimeAuthMode,
+  type ServerLoginOptions,
+  type ServerLogins,
   type StoredCredential,
+  sessionOf,
   type UnattendedLoginOptions,
 } from './auth/index.js'
-  sessionOf,
 export type {
   FunctionHook,
   HookInput,
@@ -115,9 +116,9 @@ export interface ReeveOptions extends ReeveHostOptions {
    * is signed in to the first-party backend.
    */
   readonly credentials?: CredentialSource | HomeCredentials
-  /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
   /** Over `[analytics]` of the configuration: whether, and where, calls are told. Default: off. */
   readonly analytics?: AnalyticsSettings
+  /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
   readonly host?: ReeveHost
 }
 
@@ -140,8 +141,8 @@ export class Reeve implements AsyncDisposable {
   readonly #parts: RuntimeParts
   readonly #environments: EnvironmentRegistry
   readonly #audit: AuditLog
-  readonly #threads = new Map<string, RuntimeThread>()
   readonly #analytics: Analytics
+  readonly #threads = new Map<string, RuntimeThread>()
   #config: Configured
   #closed: Promise<void> | undefined
 
@@ -171,13 +172,13 @@ export class Reeve implements AsyncDisposable {
       settings: config.loaded.audit,
       onwarning: (warning) => parts.host.warn(warning),
     })
-  }
     this.#analytics = new Analytics({
       settings: analyticsSettings(parts, config),
       queue: parts.host.analytics,
       places: parts.host.firstParty.runtime.places,
       onwarning: (warning) => parts.host.warn(warning),
     })
+  }
 
   /** The configuration as last loaded. */
   get config(): LoadedConfig {
@@ -242,6 +243,11 @@ export class Reeve implements AsyncDisposable {
     return this.#start(options, { id, record: this.#record(id) }, signal)
   }
 
+  /** The tokens that principals came with, for servers whose configuration has them exchanged. */
+  get subjectTokens(): SubjectTokens {
+    return this.#parts.host.subjectTokens
+  }
+
   /** The logins to servers: they are of the home, and every process that works there sees them at once. */
   get logins(): ServerLogins {
     return this.#parts.host.logins
@@ -298,13 +304,13 @@ export class Reeve implements AsyncDisposable {
     this.#config = config
     this.#environments.replace(config.loaded.environments)
     this.#audit.configure(config.loaded.audit)
+    this.#analytics.configure(analyticsSettings(this.#parts, config))
     for (const thread of this.#threads.values()) thread.configure(config.threads)
   }
 
   /** Ends every thread, and every server that no other runtime of its host uses, in parallel and bounded. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#shutDown()
-    this.#analytics.configure(analyticsSettings(this.#parts, config))
     return this.#closed
   }
 
@@ -363,13 +369,13 @@ export class Reeve implements AsyncDisposable {
       audit: () => (this.#audit.isOn ? this.#audit : undefined),
       launchers: () => this.#config.launchers.paths(),
       firstParty: host.firstParty,
+      analytics: (thread) => this.#analytics.of(thread),
       onClosed: (id) => {
         this.#threads.delete(id)
       },
     }
   }
 }
-      analytics: (thread) => this.#analytics.of(thread),
 
 interface Configured {
   readonly loaded: LoadedConfig
@@ -379,17 +385,17 @@ interface Configured {
   readonly launchers: Launchers
 }
 
+/** What the program says counts over the configuration. */
+function analyticsSettings({ options }: RuntimeParts, { loaded }: Configured): AnalyticsSettings {
+  return { ...loaded.analytics, ...options.analytics }
+}
+
 /** @param before Launchers are looked for once, unless the setting is another. */
 async function configure({ host, cwd, options }: RuntimeParts, before?: Configured): Promise<Configured> {
   const { home, env } = host
   const loaded = withTrustProblems(
     await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) }),
   )
-/** What the program says counts over the configuration. */
-function analyticsSettings({ options }: RuntimeParts, { loaded }: Configured): AnalyticsSettings {
-  return { ...loaded.analytics, ...options.analytics }
-}
-
   const isOn = (feature: string) =>
     options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
   const multiEnvironment = isOn('multi_environment_mcp')

@@ -21,6 +21,8 @@ export interface IdentityContext {
   readonly storedCredentials?: string
   /** First-party auth of who holds the connection, for servers that use it. */
   readonly firstParty?: AuthIdentity
+  /** For whom the server is used; absent: the local user. What it offers may be theirs alone. */
+  readonly principal?: string
 }
 
 /**
@@ -46,6 +48,7 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
     ...(config.protocol !== undefined && { protocol: config.protocol }),
     client: hashed(canonicalJson(context.profile.capabilities)),
     ...(context.profile.further && { introduction: hashed(canonicalJson(context.profile.further)) }),
+    ...(context.principal !== undefined && { principal: context.principal }),
     ...(context.firstParty
       ? { firstParty: context.firstParty }
       : storedOAuthApplies(config, context.env) && { credentials: context.storedCredentials ?? null }),
@@ -66,13 +69,14 @@ export function connectionIdentity(server: EffectiveServer, context: IdentityCon
  */
 export function cacheIdentity(server: EffectiveServer, context: IdentityContext): string | undefined {
   if (!isCacheable(server.config, context)) return undefined
-  const { firstParty } = context
+  const { firstParty, principal } = context
   const { capabilities, further } = context.profile
   const fields = {
     ...launchFields(server, context),
     capabilities,
     ...(further && { further }),
     ...(firstParty && { firstParty }),
+    ...(principal !== undefined && { principal }),
   }
   return sha256(canonicalJson(fields))
 }

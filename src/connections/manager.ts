@@ -48,6 +48,8 @@ export interface ManagerOptions {
   readonly environments?: Environments
   /** First-party auth of whose connections these are. Absent: servers have none. */
   readonly auth?: AuthContext
+  /** For whom; absent: the local user. */
+  readonly principal?: string
   /** A digest of a server's stored credentials. Default: by the logins of the pool. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
 }
@@ -239,6 +241,7 @@ export class ConnectionManager {
       ...holding,
       ...placed,
       ...(firstParty && { auth: firstParty.auth }),
+      ...(context.principal !== undefined && { principal: context.principal }),
       server,
       identity,
       fallbackCwd,
@@ -267,7 +270,7 @@ export class ConnectionManager {
     profile: ClientProfile,
     environment: PlacedEnvironment | null | undefined,
   ): IdentityContext {
-    const { env, fallbackCwd } = this.#options
+    const { env, fallbackCwd, principal } = this.#options
     const environmentHandle = environment?.handle
     const storedCredentials = this.#storedCredentials(server)
     return {
@@ -276,12 +279,13 @@ export class ConnectionManager {
       fallbackCwd,
       ...(environmentHandle !== undefined && { environmentHandle }),
       ...(storedCredentials !== undefined && { storedCredentials }),
+      ...(principal !== undefined && { principal }),
     }
   }
 
   #storedCredentials(server: EffectiveServer): string | undefined {
-    const { storedCredentials, pool } = this.#options
-    return storedCredentials === undefined ? pool.logins?.digest(server) : storedCredentials(server)
+    const { storedCredentials, pool, principal } = this.#options
+    return storedCredentials === undefined ? pool.logins?.digest(server, principal) : storedCredentials(server)
   }
 
   #startAll(set: ConnectionSet): void {

@@ -20,6 +20,8 @@ export interface PlacedOpenOptions extends OpenOptions {
   readonly connection?: object
   /** First-party auth of who opens it. */
   readonly auth?: AuthContext
+  /** For whom; absent: the local user. */
+  readonly principal?: string
 }
 
 /** Opens servers for everybody: told for whom, by the working directory. */

@@ -53,6 +53,8 @@ export interface ConnectionRequest {
   readonly cacheIdentity: string | undefined
   /** Connections are shared among holders of one owner only. */
   readonly owner: string
+  /** For whom; absent: the local user. */
+  readonly principal?: string
   /** Holders that know nothing of each other have this owner. */
   readonly shared: boolean
   /** First-party auth of who asks, where the server uses it: no other's is ever used on the connection. */
@@ -195,9 +197,10 @@ export class ConnectionPool {
     return true
   }
 
-  #create({ server, identity, profile, fallbackCwd, environment, cacheIdentity, auth }: ConnectionRequest): Connection {
+  #create(request: ConnectionRequest): Connection {
+    const { server, identity, profile, fallbackCwd, environment, cacheIdentity, auth, principal } = request
     const { open, eras, logins, debounce, random } = this.#options
-    const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of)))
+    const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of, principal)))
     const { cache } = this
     const standsFor = {}
     const connection = new Connection({
@@ -210,6 +213,7 @@ export class ConnectionPool {
           cwd: fallbackCwd,
           connection: standsFor,
           ...(auth && { auth }),
+          ...(principal !== undefined && { principal }),
           ...(environment !== undefined && { environment: environment?.environment ?? null }),
         }),
       ...(environment && { environment: environment.environment }),

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import {
   CredentialKeeper,
+  exchangedAuth,
   HomeCredentialStore,
   ServerLogins,
   type StoreMode,
+  SubjectTokens,
+  TokenExchanges,
   trustedCertificates,
 } from '../auth/index.js'
 import { type AuditStore, type DurableApprovals, Launchers, LauncherTrials } from '../authority/index.js'
@@ -42,6 +45,8 @@ export class ReeveHost implements AsyncDisposable {
   readonly env: HostVariables
   /** For the runtimes: the logins to servers of this home. */
   readonly logins: ServerLogins
+  /** For whoever lets principals in: the tokens that they came with, to be exchanged for those of servers. */
+  readonly subjectTokens = new SubjectTokens()
   /** For the runtimes: the process's parts of first-party auth. */
   readonly firstParty: FirstPartyHost
   readonly #credentials: HomeCredentialStore
@@ -87,6 +92,7 @@ export class ReeveHost implements AsyncDisposable {
     this.#environments = new EnvironmentTable({ host: this.#local, env: this.env, cwd: this.home })
     const environments = new Map([['local', this.#local]])
     const { logins } = this
+    const exchanges = new TokenExchanges({ subjects: this.subjectTokens, http, env: this.env })
     this.#pool = new ConnectionPool({
       logins,
       cache: this.#store.inventories,
@@ -97,7 +103,8 @@ export class ReeveHost implements AsyncDisposable {
         parentEnv: this.env,
         defaultCwd: this.home,
         ...(options.commandLine !== undefined && { launcher: { commandLine: options.commandLine, home: this.home } }),
-        credentials: (server, environment, connection) => logins.credentials(server, environment, connection),
+        credentials: (server, environment, connection, principal) =>
+          exchangedAuth(exchanges, server, principal) ?? logins.credentials(server, environment, connection, principal),
       }),
     })
   }
@@ -149,6 +156,11 @@ export class ReeveHost implements AsyncDisposable {
     return this.#store.audit
   }
 
+  /** For the runtimes: what is to be told of calls. */
+  get analytics(): AnalyticsQueue {
+    return this.#store.analytics
+  }
+
   /** For the runtimes: a fault that stops nothing. */
   warn(warning: ReeveError): void {
     this.#warnings.push(warning)
@@ -157,11 +169,6 @@ export class ReeveHost implements AsyncDisposable {
   /** Ends what earlier processes of this home left behind when they were killed. */
   async reapOrphans(): Promise<void> {
     const { problems } = await reapOrphans(this.home)
-  /** For the runtimes: what is to be told of calls. */
-  get analytics(): AnalyticsQueue {
-    return this.#store.analytics
-  }
-
     this.#warnings.push(...problems)
   }
 

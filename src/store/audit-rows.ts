@@ -1,4 +1,10 @@
-import { type AuditFilter, type AuditRecord, auditOutcome, type StoredAuditRecord } from '../authority/index.js'
+import {
+  type AuditFilter,
+  type AuditRecord,
+  auditOutcome,
+  LOCAL_PRINCIPAL,
+  type StoredAuditRecord,
+} from '../authority/index.js'
 
 /** Records of one row: most of what a record costs is the row that it is in. Their numbers are counted in these. */
 export const ROW = 1024
@@ -20,6 +26,7 @@ const SHARED = [
   'outcome',
   'errorCode',
   'rpcCode',
+  'principal',
 ] as const satisfies readonly (keyof AuditRecord)[]
 
 type Shared = Pick<AuditRecord, (typeof SHARED)[number]>
@@ -114,11 +121,12 @@ function arraysOf(value: unknown): readonly Values[] {
 }
 
 function fits(record: Shared, filter: AuditFilter): boolean {
-  const { server, environment, tool, outcome, decision, decidedBy, threadId } = filter
+  const { server, environment, tool, outcome, decision, decidedBy, threadId, principal } = filter
   return (
     (server === undefined || record.server === server) &&
     (environment === undefined || record.environment === environment) &&
     (tool === undefined || record.tool === tool) &&
+    (principal === undefined || (record.principal ?? LOCAL_PRINCIPAL) === principal) &&
     (threadId === undefined || record.threadId === threadId) &&
     (decision === undefined || record.decision === decision) &&
     (decidedBy === undefined || record.decidedBy === decidedBy) &&

@@ -53,4 +53,5 @@ export const MIGRATIONS: readonly string[] = [
      held_until INTEGER NOT NULL
    );
    CREATE INDEX analytics_by_binding ON analytics (binding, id);`,
+  "ALTER TABLE approvals ADD COLUMN principal TEXT NOT NULL DEFAULT 'owner';",
 ]

@@ -39,12 +39,14 @@ interface KnownDigest {
 /** Records the calls of one thread, each once. */
 export class CallAudit {
   readonly #threadId: string
+  readonly #principal: string | undefined
   readonly #source: AuditSource
   /** Authorities are the same from call to call. */
   readonly #digests = new WeakMap<ServerConfig, KnownDigest>()
 
-  constructor(threadId: string, source: AuditSource) {
+  constructor(threadId: string, source: AuditSource, principal?: string) {
     this.#threadId = threadId
+    this.#principal = principal
     this.#source = source
   }
 
@@ -56,6 +58,7 @@ export class CallAudit {
     return log.track(
       {
         threadId: this.#threadId,
+        ...this.#forWhom,
         turnId: authority?.turnId ?? null,
         callId: authority?.callId ?? randomUUID(),
         operation,
@@ -80,6 +83,7 @@ export class CallAudit {
     if (log === undefined) return make(undefined)
     const facts = {
       threadId: this.#threadId,
+      ...this.#forWhom,
       callId: randomUUID(),
       operation: 'function' as const,
       key: key ?? null,
@@ -100,6 +104,10 @@ export class CallAudit {
     }
     if (answer === undefined) throw new TypeError(`${tool} gave no answer`)
     return answer
+  }
+
+  get #forWhom() {
+    return this.#principal === undefined ? {} : { principal: this.#principal }
   }
 
   #digestOf(config: ServerConfig, authority: CallAuthority): string {

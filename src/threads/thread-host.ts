@@ -107,7 +107,6 @@ export function managerOptionsOf(
   }
 }
 
-/** What the steps of a thread are taken with. */
 /** Where calls of a thread are told, as the program that it works for. */
 export function callAnalyticsOf(
   { analytics, clientInfo }: ThreadHost,
@@ -117,6 +116,7 @@ export function callAnalyticsOf(
   return new CallAnalytics(own.id, analytics({ ...own, client: client?.clientInfo ?? clientInfo }))
 }
 
+/** What the steps of a thread are taken with. */
 export function stepHostOf(
   { naming, appTools, soleOwners }: ThreadOptions,
   own: {
@@ -124,9 +124,9 @@ export function stepHostOf(
     readonly approvals: CallApprovals
     readonly audit: CallAudit
     readonly hooks: CallHooks
-    readonly multiEnvironment: boolean
     readonly analytics: CallAnalytics
     readonly files: CallFiles
+    readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
     readonly launchers: LauncherSource
     readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
@@ -154,9 +154,9 @@ export function stepHostOf(
     approvals,
     audit,
     hooks,
-    launchers,
     analytics,
     files,
+    launchers,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }
 }

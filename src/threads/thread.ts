@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { CallAuthority } from '../authority/index.js'
+import { approvalsOf, type CallAuthority } from '../authority/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import {
   type CapturedServer,
@@ -163,14 +163,14 @@ export class RuntimeThread implements Thread {
     })
     this.#approvals = new CallApprovals({
       ...judging,
-      options,
       channel,
+      options,
       multiEnvironment: this.#multiEnvironment,
-      durable: host.approvals,
+      durable: approvalsOf(host.approvals, options.principal),
       live: (key, signal) => this.#live(key, signal),
       warn: (key, error) => this.#warn(key, error),
     })
-    this.#audit = new CallAudit(this.id, host.audit)
+    this.#audit = new CallAudit(this.id, host.audit, options.principal)
     this.#hooks = new CallHooks(
       {
         threadId: this.id,
@@ -186,8 +186,6 @@ export class RuntimeThread implements Thread {
       },
       configuration.loaded.hooks,
     )
-    this.#step = stepHostOf(options, {
-      threadId: this.id,
     this.#files = new CallFiles({
       auth: this.#auth,
       baseUrl: host.firstParty.runtime.places.baseUrl,
@@ -195,10 +193,12 @@ export class RuntimeThread implements Thread {
       trusted: options.fileParameters ?? [],
     })
     this.#analytics = callAnalyticsOf(host, options, { id: this.id, auth: this.#auth })
-      audit: this.#audit,
-      hooks: this.#hooks,
+    this.#step = stepHostOf(options, {
+      threadId: this.id,
       analytics: this.#analytics,
       files: this.#files,
+      audit: this.#audit,
+      hooks: this.#hooks,
       approvals: this.#approvals,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
@@ -409,14 +409,14 @@ export class RuntimeThread implements Thread {
   }
 
   async #shutDown(): Promise<void> {
-    this.#servers.close()
     this.#channel.close()
+    this.#servers.close()
     try {
       await this.#manager.close()
     } finally {
+      await this.#analytics.close()
       this.#auth?.context.close()
       this.#host.onClosed(this.id)
-      await this.#analytics.close()
     }
   }
 

@@ -21,7 +21,12 @@ export interface OpenerOptions {
   /** What servers with a sandbox are started with. Without it they aren't started. */
   readonly launcher?: ServerLauncher
   /** Credentials that the configuration does not give itself, for a server that is reached through this environment. */
-  readonly credentials?: (server: Openable, environment: Environment, connection?: object) => HttpAuth | undefined
+  readonly credentials?: (
+    server: Openable,
+    environment: Environment,
+    connection?: object,
+    principal?: string,
+  ) => HttpAuth | undefined
   /** Every line that a server writes to stderr. */
   readonly onstderr?: (key: ServerKey, line: string) => void
 }
@@ -43,6 +48,8 @@ export interface Opening {
   readonly connection?: object
   /** First-party auth of who opens it; absent: it is opened without. */
   readonly auth?: AuthContext
+  /** For whom; absent: the local user. */
+  readonly principal?: string
   /** The live definitions of its tools. */
   readonly tool?: ToolLookup
 }
@@ -55,10 +62,8 @@ export interface Opening {
  */
 export function transportOpener(options: OpenerOptions): (server: Openable, how: Opening) => Promise<Transport> {
   const { environments, parentEnv, defaultCwd, credentials, onstderr, launcher } = options
-  return async (
-    { key, config, source },
-    { signal, cwd = defaultCwd, environment = environments.get(config.environmentId), connection, auth: context, tool },
-  ) => {
+  return async ({ key, config, source }, { environment = environments.get(config.environmentId), ...how }) => {
+    const { signal, cwd = defaultCwd, connection, auth: context, tool, principal } = how
     const label = displayKey(key)
     if (environment === undefined || environment === null) throw unknownEnvironment(label, config.environmentId)
     const { transport: server } = config
@@ -86,7 +91,7 @@ export function transportOpener(options: OpenerOptions): (server: Openable, how:
       const below = await openHttp({ ...about, auth, owned, redirects: stops ? 'stop' : redirects })
       return new AccountTransport(below, { auth: account, manager: context.manager, label })
     }
-    const auth = credentials?.({ key, config, ...(source && { source }) }, environment, connection)
+    const auth = credentials?.({ key, config, ...(source && { source }) }, environment, connection, principal)
     return openHttp({ ...about, redirects, ...(auth && { auth }) })
   }
 }

@@ -1,5 +1,30 @@
 import type { HeaderField } from '../header-field.js'
+import { credentialUrl } from './endpoint.js'
+import type { LoginServer } from './logins.js'
 import type { ExchangeWish, TokenExchanges } from './token-exchange.js'
+
+/** A server, and who contributed it. */
+export interface ExchangeServer extends LoginServer {
+  readonly source?: { readonly kind: string }
+}
+
+/**
+ * What a principal's connection to a server sends where its tokens are exchanged; undefined where they are not, and for
+ * the local user, who comes with none. Only the user's own configuration says where a principal's token is shown: what a
+ * plugin brings does not count.
+ */
+export function exchangedAuth(
+  exchanges: TokenExchanges,
+  { key, config: { transport }, source }: ExchangeServer,
+  principal: string | undefined,
+): ExchangedAuth | undefined {
+  if (principal === undefined || transport.type === 'stdio') return undefined
+  const settings = transport.oauth?.tokenExchange
+  const url = credentialUrl(transport.url)
+  if (settings === undefined || url === undefined || (source !== undefined && source.kind !== 'config'))
+    return undefined
+  return new ExchangedAuth(exchanges, { principal, label: key.name, url, settings })
+}
 
 /** The credentials of one principal's connection to a server that takes exchanged tokens; asked for every operation. */
 export class ExchangedAuth {

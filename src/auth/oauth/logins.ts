@@ -94,8 +94,9 @@ export class ServerLogins {
     server: LoginServer,
     { http }: { readonly http: OAuthHttp },
     connection: object = {},
+    principal?: string,
   ): OAuthServerAuth | undefined {
-    const owner = loginOwner(server)
+    const owner = loginOwner(server, principal)
     if (owner === undefined) return undefined
     const account = this.#accounts.get(connection) ?? { as: undefined }
     this.#accounts.set(connection, account)
@@ -178,14 +179,14 @@ export class ServerLogins {
     return this.#known.version
   }
 
-  digest(server: LoginServer): string | undefined {
-    const found = this.#find(server)
+  digest(server: LoginServer, principal?: string): string | undefined {
+    const found = this.#find(server, principal)
     return typeof found === 'string' ? found : found?.loginId
   }
 
-  state(server: LoginServer) {
+  state(server: LoginServer, principal?: string) {
     if (loginOwner(server) === undefined) return 'unsupported' as const
-    const found = this.#find(server)
+    const found = this.#find(server, principal)
     if (found === undefined || typeof found === 'string') return 'logged_out' as const
     return isUsable(found, Date.now()) ? ('oauth' as const) : ('logged_out_needs_reauthentication' as const)
   }
@@ -208,8 +209,8 @@ export class ServerLogins {
   }
 
   /** A text where the store can't be read: the reason. */
-  #find(server: LoginServer): StoredCredential | string | undefined {
-    const owner = loginOwner(server)
+  #find(server: LoginServer, principal?: string): StoredCredential | string | undefined {
+    const owner = loginOwner(server, principal)
     if (owner === undefined) return undefined
     const readable = this.#readable()
     return typeof readable === 'string' ? readable : this.#store.find(owner)

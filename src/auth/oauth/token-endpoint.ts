@@ -39,7 +39,15 @@ const LONGEST_LIFE = 10 * 365 * 24 * 3600
 /** Answers after which the same request is refused for ever. */
 const PERMANENT = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type'])
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier', 'client_secret', 'assertion', 'client_assertion']
+const SECRET_FIELDS = [
+  'refresh_token',
+  'code',
+  'code_verifier',
+  'client_secret',
+  'assertion',
+  'client_assertion',
+  'subject_token',
+]
 
 /**
  * Asks for a token (RFC 6749, 4.1.3 and 6). Follows no redirect.

@@ -48,19 +48,22 @@ export interface RememberedApproval {
   readonly origin: 'answer' | 'operator'
   /** Milliseconds since the epoch. */
   readonly givenAt: number
+  /** Who gave it; absent: the local user. */
+  readonly principal?: string
 }
 
 /**
  * Where decisions are kept for good: in the state of the home, never in a file of the user's. There is no limit to
- * them. Each method is done when it returns: what was put is on disk.
+ * them. Each method is done when it returns: what was put is on disk. One principal's decisions are nobody else's; absent,
+ * the local user is meant.
  */
 export interface DurableApprovals {
   /** What is remembered of a subject, whatever it is bound to. */
-  get(subject: ApprovalSubject): RememberedApproval | undefined
+  get(subject: ApprovalSubject, principal?: string): RememberedApproval | undefined
   /** Replaces what was remembered of the subject. @throws when it can't be kept */
   put(approval: RememberedApproval): void
-  /** Oldest first. */
+  /** Of all principals, oldest first. */
   list(): readonly RememberedApproval[]
   /** Whether there was one. */
-  revoke(subject: ApprovalSubject): boolean
+  revoke(subject: ApprovalSubject, principal?: string): boolean
 }

@@ -8,6 +8,8 @@ import type { AuditRecord } from './record.js'
 /** What is known of a call before it is made. */
 export interface AuditedFacts {
   readonly threadId: string
+  /** Absent: the local user. */
+  readonly principal?: string
   readonly turnId?: string | null
   readonly callId: string
   readonly operation: AuditRecord['operation']

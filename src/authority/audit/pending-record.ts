@@ -1,5 +1,5 @@
 import { maskJsonText } from '../../config/index.js'
-import type { DecidedBy } from '../approvals/index.js'
+import { type DecidedBy, LOCAL_PRINCIPAL } from '../approvals/index.js'
 import type { AuditedFacts } from './audited-call.js'
 import { sha256 } from './digest.js'
 import type { AuditRecord } from './record.js'
@@ -28,6 +28,7 @@ export function digested(record: PendingRecord, isWhole: boolean): AuditRecord {
     at: record.at,
     durationMs: record.durationMs,
     threadId: facts.threadId,
+    principal: facts.principal ?? LOCAL_PRINCIPAL,
     turnId: facts.turnId ?? null,
     callId: facts.callId,
     operation: facts.operation,

@@ -52,6 +52,26 @@ export interface StoredAuditRecord extends AuditRecord {
 /** The outcome in one word, the first that applies. */
 export type AuditOutcome = 'refused' | 'transport_error' | 'rpc_error' | 'tool_error' | 'ok'
 
+const DECIDES: Readonly<Record<DecidedBy, true>> = {
+  full_access: true,
+  mode: true,
+  session_memory: true,
+  durable_memory: true,
+  operator: true,
+  hook: true,
+  policy: true,
+  reviewer: true,
+  user: true,
+  nobody: true,
+}
+
+/** All who can decide about a call. */
+export const DECIDERS: readonly DecidedBy[] = Object.keys(DECIDES).filter((by): by is DecidedBy =>
+  Object.hasOwn(DECIDES, by),
+)
+
+export const AUDIT_DECISIONS: readonly NonNullable<AuditRecord['decision']>[] = ['run', 'rejected', 'cancelled']
+
 export const AUDIT_OUTCOMES: readonly AuditOutcome[] = ['ok', 'tool_error', 'rpc_error', 'transport_error', 'refused']
 
 export function auditOutcome({
