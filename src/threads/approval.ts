@@ -7,6 +7,7 @@ import {
   bindingOf,
   type CallAuthority,
   type DurableApprovals,
+  NOT_ASKED,
   type PromptFacts,
   promptMessage,
   promptMeta,
@@ -17,7 +18,7 @@ import {
 import type { RegistrationSource } from '../catalog/index.js'
 import { type ApprovalMode, shellWord } from '../config/index.js'
 import { type CapturedServer, sameExecutionContract } from '../connections/index.js'
-import { ApprovalRequiredError, ReeveError, StaleCatalogError } from '../errors.js'
+import { ApprovalRequiredError, ReeveError, RpcError, StaleCatalogError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
@@ -177,8 +178,16 @@ export class CallApprovals {
     if (!channel.isOpen || !showsForms(client?.capabilities)) return { ...reviews }
     return {
       ...reviews,
-      user: (prompt, stop) =>
-        channel.ask({ key, method: ELICIT, params: elicitation(prompt), origin }, authority.turnId, stop),
+      user: async (prompt, stop) => {
+        const question = { key, method: ELICIT, params: elicitation(prompt), origin }
+        try {
+          return await channel.ask(question, authority.turnId, stop)
+        } catch (error) {
+          // Of the client's own, which then shows no such form after all.
+          if (error instanceof RpcError) return NOT_ASKED
+          throw error
+        }
+      },
     }
   }
 }

@@ -51,7 +51,10 @@ export interface ApprovalAsks {
     signal: AbortSignal,
   ) => Promise<Exclude<PermissionHookOutcome, { readonly kind: 'unasked' }>>
   readonly reviewer?: Reviewer
-  /** The answer in either form that `readAnswer` takes. Make the question with `promptParams` or `fallbackPromptParams`. */
+  /**
+   * The answer in either form that `readAnswer` takes, or `NOT_ASKED`. Make the question with `promptParams` or
+   * `fallbackPromptParams`.
+   */
   readonly user?: (prompt: PromptFacts, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -66,6 +69,9 @@ export interface ApproverOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
 }
+
+/** In place of an answer: whoever would have to be asked can't be, so that it is as if there was nobody. */
+export const NOT_ASKED = Symbol('not asked')
 
 /** Milliseconds. */
 export const DEFAULT_ANSWER_TIMEOUT = 600_000
@@ -214,16 +220,21 @@ export class Approver {
     ask: ApprovalAsks['user'],
     signal: AbortSignal,
   ): Promise<ApprovalDecision> {
-    if (ask === undefined) return this.#givenBeforehand(call) ? run('operator') : refused('nobody', REFUSED.nobody)
+    if (ask === undefined) return this.#unasked(call)
     const { durable, compatibility = false, answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT } = this.#options
     const subject = subjectOf(call)
     const offers = persistOffers({ subject, mode, durable: durable !== undefined, compatibility })
     const said = await askInTime((stop) => ask(promptOf(call, offers), stop), answerTimeoutMs, signal)
     if (said === 'too_late') return refused('nobody', REFUSED.unanswered)
+    if (said.answer === NOT_ASKED) return this.#unasked(call)
     const answer = readAnswer(said.answer, call.authority.callId)
     if (answer.kind !== 'allowed') return (answer.kind === 'rejected' ? refused : cancelled)('user', answer.text)
     const persist = granted(answer.persist, offers)
     return run('user', persist === null ? null : grantOf(call, persist))
+  }
+
+  #unasked(call: ApprovalCall): ApprovalDecision {
+    return this.#givenBeforehand(call) ? run('operator') : refused('nobody', REFUSED.nobody)
   }
 
   /**
