@@ -101,6 +101,13 @@ describe('reeve audit', () => {
     expect(await found('--since', '1h')).toEqual(['e'])
     expect(await found('--since', '2026-01-01')).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(await found('--limit', '2')).toEqual(['d', 'e'])
+    record(
+      { callId: 'f', decision: 'rejected', decidedBy: 'hook' },
+      { callId: 'g', decision: 'cancelled', decidedBy: 'reviewer', threadId: 'other' },
+    )
+    expect(await found('--decision', 'rejected')).toEqual(['f'])
+    expect(await found('--decided-by', 'reviewer')).toEqual(['g'])
+    expect(await found('--thread', 'other')).toEqual(['g'])
   })
 
   it('lets nobody move the cursor', async () => {
@@ -112,6 +119,8 @@ describe('reeve audit', () => {
   it.each([
     [['--outcome', 'tool_eror'], "Did you mean 'tool_error'?"],
     [['--since', 'yesterday'], '--since takes a time'],
+    [['--decision', 'runs'], "Did you mean 'run'?"],
+    [['--decided-by', 'users'], "Did you mean 'user'?"],
     [['--limit', '-1'], '--limit takes a number'],
   ])('refuses %j', async (args, text) => {
     expect(await audit(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) })

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  AUDIT_DECISIONS,
   AUDIT_OUTCOMES,
   type AuditFilter,
-  type AuditOutcome,
   type AuditStore,
   auditOutcome,
+  DECIDERS,
   type StoredAuditRecord,
 } from '../../authority/index.js'
 import { nearest } from '../../config/index.js'
@@ -22,6 +23,9 @@ export interface AuditOptions {
   readonly tool?: string
   readonly since?: string
   readonly outcome?: string
+  readonly decision?: string
+  readonly decidedBy?: string
+  readonly thread?: string
   readonly limit?: string
   readonly follow?: boolean
 }
@@ -132,14 +136,17 @@ function parsed(text: string): unknown {
 }
 
 function filterOf(options: AuditOptions, now: number): AuditFilter {
-  const { server, env, tool, since: from, outcome, limit } = options
+  const { server, env, tool, since: from, outcome, decision, decidedBy, thread, limit } = options
   return {
     limit: limitOf(limit),
     ...(server !== undefined && { server }),
     ...(env !== undefined && { environment: env === false ? null : env }),
     ...(tool !== undefined && { tool }),
     ...(from !== undefined && { since: since('--since', from, now) }),
-    ...(outcome !== undefined && { outcome: outcomeNamed(outcome) }),
+    ...(outcome !== undefined && { outcome: oneOf('--outcome', outcome, AUDIT_OUTCOMES) }),
+    ...(decision !== undefined && { decision: oneOf('--decision', decision, AUDIT_DECISIONS) }),
+    ...(decidedBy !== undefined && { decidedBy: oneOf('--decided-by', decidedBy, DECIDERS) }),
+    ...(thread !== undefined && { threadId: thread }),
   }
 }
 
@@ -150,12 +157,10 @@ function limitOf(text: string | undefined): number {
   return Number(text)
 }
 
-function outcomeNamed(text: string): AuditOutcome {
-  const found = AUDIT_OUTCOMES.find((known) => known === text)
+function oneOf<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
+  const found = names.find((known) => known === text)
   if (found !== undefined) return found
-  const close = nearest(text, AUDIT_OUTCOMES)
+  const close = nearest(text, names)
   const hint = close === undefined ? '' : `. Did you mean '${close}'?`
-  throw new UsageError(`--outcome takes one of ${AUDIT_OUTCOMES.join(', ')}; got '${text}'${hint}`, {
-    place: '--outcome',
-  })
+  throw new UsageError(`${option} takes one of ${names.join(', ')}; got '${text}'${hint}`, { place: option })
 }
