@@ -30,7 +30,6 @@ const SHARED = [
 ] as const satisfies readonly (keyof AuditRecord)[]
 
 type Shared = Pick<AuditRecord, (typeof SHARED)[number]>
-type Own = Omit<AuditRecord, keyof Shared>
 
 /** How digests begin; kept without. */
 const DIGEST = 'sha256:'
@@ -100,7 +99,7 @@ export function recordsOf(
     const common = wanted[Number(values[0])]
     const number = id * ROW + index
     if (common === undefined || number <= afterId || Number(values[1]) < since) return []
-    return [{ ...common, ...readOwn(values), id: number }]
+    return [recordOf(common, values, number)]
   })
 }
 
@@ -138,27 +137,36 @@ function readShared(values: Values): Shared {
   return Object.fromEntries(SHARED.map((member, at) => [member, values[at] ?? null])) as object as Shared
 }
 
-function readOwn([
-  ,
-  at,
-  durationMs,
-  callId,
-  argumentBytes,
-  resultBytes,
-  argumentDigest,
-  resultDigest,
-  ...whole
-]: Values): Own {
+/** Member by member: merging two objects costs ten times as much. */
+function recordOf(shared: Shared, values: Values, id: number): StoredAuditRecord {
+  const [, at, durationMs, callId, argumentBytes, resultBytes, argumentDigest, resultDigest, args, result] = values
   return {
+    id,
     at: Number(at),
     durationMs: Number(durationMs),
+    threadId: shared.threadId,
+    principal: shared.principal,
+    turnId: shared.turnId,
     callId: String(callId),
+    operation: shared.operation,
+    server: shared.server,
+    environment: shared.environment,
+    executionEnvironment: shared.executionEnvironment,
+    tool: shared.tool,
+    authority: shared.authority,
+    decision: shared.decision,
+    decidedBy: shared.decidedBy,
+    transport: shared.transport,
+    rpc: shared.rpc,
+    outcome: shared.outcome,
+    errorCode: shared.errorCode,
+    rpcCode: shared.rpcCode,
     argumentBytes: typeof argumentBytes === 'number' ? argumentBytes : null,
     resultBytes: typeof resultBytes === 'number' ? resultBytes : null,
     argumentDigest: typeof argumentDigest === 'string' ? DIGEST + argumentDigest : null,
     resultDigest: typeof resultDigest === 'string' ? DIGEST + resultDigest : null,
-    arguments: textOrNull(whole[0]),
-    result: textOrNull(whole[1]),
+    arguments: textOrNull(args),
+    result: textOrNull(result),
   }
 }
 
