@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FileCredentialStore, type StoredCredential } from '../../src/auth/index.js'
+import { HomeCredentialStore, type StoredCredential } from '../../src/auth/index.js'
+import { type Keyring, NO_KEYRING, startKeyring } from '../fixtures/auth/keyring.js'
 import { AuthorizationServer } from '../standins/authorization-server.js'
 
 const PROCESSES = 16
@@ -45,8 +46,12 @@ class Worker {
   readonly #gone: Promise<undefined>
   readonly #lines: AsyncIterator<string>
 
-  constructor(home: string, owner: object) {
-    const child = spawn(process.execPath, [worker, home, JSON.stringify(owner)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  constructor(home: string, owner: object, keyring: Keyring | undefined) {
+    const child = spawn(
+      process.execPath,
+      [worker, home, JSON.stringify(owner), keyring === undefined ? 'file' : 'keyring'],
+      { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...keyring?.env } },
+    )
     this.#child = child
     this.#gone = once(child, 'exit').then(() => undefined)
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -68,28 +73,44 @@ class Worker {
   }
 }
 
-describe('one login that sixteen processes use', () => {
-  it('is refreshed once at each of twenty expiries', async () => {
-    const result = await run(() => null)
+describe.each([
+  ['a file', undefined],
+  ['the keychain', NO_KEYRING],
+])('one login that sixteen processes use, in %s', (place, missing) => {
+  const none = missing === undefined ? '' : ` (${missing})`
+  let keyring: Keyring | undefined
+  beforeAll(async () => {
+    if (place === 'a file' || missing !== undefined) return
+    keyring = await startKeyring()
+    // For the native code in this process, too, which the test ends with.
+    process.env.DBUS_SESSION_BUS_ADDRESS = keyring.env.DBUS_SESSION_BUS_ADDRESS
+  })
+  afterAll(() => keyring?.[Symbol.asyncDispose]())
+
+  it.skipIf(missing !== undefined)(`is refreshed once at each of twenty expiries${none}`, async () => {
+    const result = await run(() => null, keyring)
     expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: 0 })
   })
 
-  it('is refreshed once at each of twenty expiries when whoever does it is killed', async () => {
-    const result = await run((round) => BOMBS[round % BOMBS.length] ?? null)
-    expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: ROUNDS })
-  })
+  it.skipIf(missing !== undefined)(
+    `is refreshed once at each of twenty expiries when whoever does it is killed${none}`,
+    async () => {
+      const result = await run((round) => BOMBS[round % BOMBS.length] ?? null, keyring)
+      expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: ROUNDS })
+    },
+  )
 })
 
 /** By turns a token ends by the clock, which all see coming, and by the word of the resource, which all are told. */
-async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null) {
+async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null, keyring: Keyring | undefined) {
   const home = await mkdtemp(join(folder, 'home-'))
   await using server = await AuthorizationServer.listen({ lifetime: HOUR / 2 })
-  const store = new FileCredentialStore(home)
+  const store = new HomeCredentialStore(home, { mode: keyring === undefined ? 'file' : 'keyring' })
   const credential = login(server)
   await store.save(credential)
   const { server: name, environment, url, principal } = credential
   const owner = { server: name, environment, url, principal }
-  const workers = Array.from({ length: PROCESSES }, () => new Worker(home, owner))
+  const workers = Array.from({ length: PROCESSES }, () => new Worker(home, owner, keyring))
   const failures: unknown[] = []
   let killed = 0
   try {
@@ -107,7 +128,7 @@ async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null) {
       for (const [at, each] of workers.entries()) {
         if (!each.isGone) continue
         killed += 1
-        workers[at] = new Worker(home, owner)
+        workers[at] = new Worker(home, owner, keyring)
       }
     }
   } finally {

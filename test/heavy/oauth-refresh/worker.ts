@@ -1,5 +1,5 @@
 // One process that uses a login shared with others. Bundled and run by the test:
-//   node worker.mjs HOME JSON-of-owner
+//   node worker.mjs HOME JSON-of-owner file|keyring
 // A line on stdin is one round: {"clock":MS,"bomb":"locked"|"sent"|"stored"|null,"claim":FILE}. The answer is one line: what
 // came of an operation at the resource. With a bomb, the first process that gets as far as it says is killed there.
 import { writeFileSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline'
 import { CredentialKeeper } from '../../../src/auth/oauth/keeper.js'
 import { OAuthServerAuth } from '../../../src/auth/oauth/server-auth.js'
 import type { StoredCredential } from '../../../src/auth/store/credential.js'
-import { FileCredentialStore } from '../../../src/auth/store/file-store.js'
+import { HomeCredentialStore } from '../../../src/auth/store/home-store.js'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../../src/environments/index.js'
 
-const [home = '', ownerText = '{}'] = process.argv.slice(2)
+const [home = '', ownerText = '{}', kept = 'file'] = process.argv.slice(2)
 const owner = JSON.parse(ownerText)
 
 interface Round {
@@ -31,7 +31,7 @@ function explode(at: Round['bomb']): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-class DyingStore extends FileCredentialStore {
+class DyingStore extends HomeCredentialStore {
   override async replace(before: StoredCredential, after: StoredCredential): Promise<boolean> {
     const done = await super.replace(before, after)
     explode('stored')
@@ -47,7 +47,11 @@ const http: HttpClient = {
     return client.request({ ...request, headers: [...request.headers, ['X-Test-Process', String(process.pid)]] })
   },
 }
-const keeper = new CredentialKeeper({ store: new DyingStore(home), home, now: () => Date.now() + round.clock })
+const keeper = new CredentialKeeper({
+  store: new DyingStore(home, { mode: kept === 'keyring' ? 'keyring' : 'file' }),
+  home,
+  now: () => Date.now() + round.clock,
+})
 
 async function operate(): Promise<unknown> {
   const auth = new OAuthServerAuth(keeper, owner, http)
