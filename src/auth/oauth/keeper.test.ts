@@ -1,26 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Answer } from '../../../test/standins/authorization-server.js'
-import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
+import { eachLoginWorld, type LoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialStoreError } from '../../errors.js'
 import type { StoredCredential } from '../store/credential.js'
 import { FileCredentialStore } from '../store/file-store.js'
 import { CredentialKeeper, type KeeperOptions } from './keeper.js'
 import { OAuthServerAuth } from './server-auth.js'
 
-let world: LoginWorld
 let home: LoginWorld['home']
 let http: LoginWorld['http']
 let store: LoginWorld['store']
 let server: LoginWorld['server']
-beforeEach(async () => {
-  world = await openLoginWorld()
-  ;({ home, http, store, server } = world)
+let owner: LoginWorld['owner']
+eachLoginWorld((world) => {
+  ;({ home, http, store, server, owner } = world)
 })
-afterEach(() => world[Symbol.asyncDispose]())
 
-const owner = () => ({ server: 'guarded', environment: 'local', url: server.resourceUrl, principal: 'user' })
 const keeperOf = (over: Partial<KeeperOptions> = {}) => new CredentialKeeper({ store, home, ...over })
 
 async function loggedIn(over: Partial<StoredCredential> = {}): Promise<StoredCredential> {

@@ -1,25 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AuthorizationServer } from '../../../test/standins/authorization-server.js'
-import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
+import { eachLoginWorld, type LoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialKeeper } from './keeper.js'
 import { beginLogin, type LoginOptions, type PendingLogin } from './login.js'
 import { OAuthServerAuth } from './server-auth.js'
 
 const REDIRECT = 'http://127.0.0.1:4999/callback'
 
-let world: LoginWorld
 let home: LoginWorld['home']
 let http: LoginWorld['http']
 let store: LoginWorld['store']
 let server: LoginWorld['server']
-beforeEach(async () => {
-  world = await openLoginWorld()
-  ;({ home, http, store, server } = world)
+let owner: LoginWorld['owner']
+eachLoginWorld((world) => {
+  ;({ home, http, store, server, owner } = world)
 })
-afterEach(() => world[Symbol.asyncDispose]())
 
-const owner = (url = server.resourceUrl) => ({ server: 'guarded', environment: 'local', url, principal: 'user' })
 const begin = (over: Partial<LoginOptions> = {}) =>
   beginLogin({ owner: owner(), http, store, redirectUri: REDIRECT, ...over })
 

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type LoginWorld, openLoginWorld } from '../../../test/standins/login-world.js'
+import { describe, expect, it } from 'vitest'
+import { eachLoginWorld, type LoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialKeeper } from './keeper.js'
 import { clientAssertion } from './signed-assertion.js'
 import { loginUnattended, type UnattendedOptions } from './unattended.js'
@@ -8,18 +8,15 @@ import { loginUnattended, type UnattendedOptions } from './unattended.js'
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-let world: LoginWorld
 let home: LoginWorld['home']
 let http: LoginWorld['http']
 let store: LoginWorld['store']
 let server: LoginWorld['server']
-beforeEach(async () => {
-  world = await openLoginWorld()
-  ;({ home, http, store, server } = world)
+let owner: LoginWorld['owner']
+eachLoginWorld((world) => {
+  ;({ home, http, store, server, owner } = world)
 })
-afterEach(() => world[Symbol.asyncDispose]())
 
-const owner = () => ({ server: 'guarded', environment: 'local', url: server.resourceUrl, principal: 'user' })
 const logIn = (over: Pick<UnattendedOptions, 'client' | 'grant'> & Partial<UnattendedOptions>) =>
   loginUnattended({ owner: owner(), http, store, ...over })
 
