@@ -1,10 +1,12 @@
 import { FirstPartyAuthError } from '../../errors.js'
 import type { AuthHttp, AuthReply } from '../http/auth-http.js'
+import { followedRedirect } from '../http/followed-redirect.js'
 import type { AuthContext } from './auth-context.js'
 import { type AuthIdentity, authIdentity } from './auth-identity.js'
 import type { ConnectionAuth } from './connection-auth.js'
 import { carriesAuth, layOut, type RequestLayout } from './layouts.js'
-import { backendRedirect } from './redirects.js'
+
+const MAX_REDIRECTS = 10
 
 export interface BackendRequest {
   readonly layout: RequestLayout
@@ -48,7 +50,14 @@ export class BackendClient {
       })
       if (reply.status < 300 || reply.status > 399 || reply.status === 304) return reply
       const location = reply.header('location')
-      url = backendRedirect({ status: reply.status, location, from: url, hops, policy: redirects })
+      url = followedRedirect({
+        status: reply.status,
+        location,
+        from: url,
+        hops,
+        policy: redirects,
+        limit: MAX_REDIRECTS,
+      })
     }
   }
 
