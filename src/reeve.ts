@@ -65,6 +65,8 @@ export {
   type ServerLoginOptions,
   type ServerLogins,
   type StoredCredential,
+  type SubjectToken,
+  type SubjectTokens,
   sessionOf,
   type UnattendedLoginOptions,
 } from './auth/index.js'

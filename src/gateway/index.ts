@@ -7,7 +7,7 @@ export { loadOrCreateToken } from './http/token.js'
 export {
   DEFAULT_ALGORITHMS,
   DEFAULT_SCOPES,
-  type ProtectedResource,
+  ProtectedResource,
   principalId,
   type ResourceServerOptions,
 } from './inbound-auth/index.js'

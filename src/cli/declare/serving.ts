@@ -11,6 +11,12 @@ export function declareServing(program: Command, verb: VerbRunner): void {
     .option('--http <host:port>', 'MCP over HTTP (default: 127.0.0.1:7411; port 0 takes a free one)')
     .option('--no-token', 'no bearer token: every program of this machine may connect')
     .option('--token-file <file>', 'where the bearer token is kept (default: gateway-token in the home)')
+    .option('--auth-issuer <url>', 'clients log in at this authorization server (default: [gateway.auth])')
+    .option('--auth-resource <url>', "the gateway's URL as clients know it, which tokens must be for")
+    .option('--auth-audience <aud...>', 'what the aud of tokens may be (default: the resource)')
+    .option('--auth-jwks-url <url>', 'where the keys of the issuer are (default: as its metadata says)')
+    .option('--auth-scope <scope...>', 'scopes that every request needs')
+    .option('--no-auth', 'leave [gateway.auth] out')
     .option('--env <id...>', 'environments whose servers are shown, in order (default: as the configuration says)')
     .option(
       '--permissions <profile>',

@@ -6,6 +6,7 @@ import type { Cli } from '../cli.js'
 import { configurationFindings } from '../doctor/configuration-findings.js'
 import { connectionFindings, environmentFindings } from '../doctor/environment-findings.js'
 import type { Finding } from '../doctor/finding.js'
+import { gatewayAuthFindings } from '../doctor/gateway-auth-findings.js'
 import { homeFindings } from '../doctor/home-findings.js'
 import { launcherFindings } from '../doctor/launcher-findings.js'
 import { orphanFindings } from '../doctor/orphan-findings.js'
@@ -81,14 +82,15 @@ async function byStarting(
     warm: false,
   })
   const connecting = connectionFindings(cli, config, environmentsOf(config, name))
-  const [environments, launchers] = await Promise.all([
+  const [environments, gateway, launchers] = await Promise.all([
     connecting,
+    name === undefined ? gatewayAuthFindings(config, cli.env) : [],
     reeve.launchers(),
     thread.step({ wait: 'all', signal: cli.signal }),
   ])
   const servers = await examineServers(thread, watch, config.servers, cli.signal)
   cli.err.clear()
-  const findings = [...orphans, ...environments, ...launcherFindings(launchers), ...watch.findings()]
+  const findings = [...orphans, ...environments, ...gateway, ...launcherFindings(launchers), ...watch.findings()]
   return { servers, findings, launchers }
 }
 
