@@ -1,6 +1,7 @@
 import type { ServerSelector } from '../threads/index.js'
 import { cachedTools, showCached } from './cached-tools.js'
 import { type CliWorld, createCli, type GlobalOptions } from './cli.js'
+import { requireNamedHome } from './named-home.js'
 import { plainArguments } from './plain-arguments.js'
 import { selectorOf } from './selection.js'
 
@@ -19,6 +20,7 @@ export async function coldList(args: readonly string[], world: CliWorld): Promis
   if (wanted === undefined) return undefined
   try {
     const cli = createCli(world, wanted.options)
+    requireNamedHome(cli, wanted.options, 'tools')
     const cached = await cachedTools(cli, wanted.selector)
     return cached.missing.length === 0 && !cached.mayBeMore ? showCached(cli, cached) : undefined
   } catch {

@@ -8,6 +8,7 @@ import { declareServing } from './declare/serving.js'
 import { declareUse } from './declare/use.js'
 import type { Load } from './declare/verb.js'
 import { reportFailure } from './failure.js'
+import { requireNamedHome } from './named-home.js'
 
 /** Where the verb that ran leaves its exit code. */
 export interface Outcome {
@@ -46,6 +47,8 @@ function runner(program: Command, world: CliWorld, outcome: Outcome) {
     async (...given: [...Args, Command]): Promise<void> => {
       const cli = createCli(world, program.opts<GlobalOptions>())
       try {
+        const command = given.at(-1)
+        if (command instanceof Command) requireNamedHome(cli, program.opts<GlobalOptions>(), command.name())
         const { run } = await load()
         outcome.code = await run(cli, ...(given.slice(0, -1) as Args))
       } catch (error) {

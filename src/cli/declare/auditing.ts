@@ -9,6 +9,7 @@ export function declareAuditing(program: Command, verb: VerbRunner): void {
     .option('--env <id>', 'of servers of this environment')
     .option('--no-env', 'of servers of no environment')
     .option('--tool <name>', 'of one tool, as the server calls it')
+    .option('--principal <id>', "of calls for one principal; 'owner' is the local user")
     .option('--since <time>', 'a time like 15m, 2h, 7d or 2026-05-01T12:00')
     .option('--outcome <outcome>', 'ok, tool_error, rpc_error, transport_error or refused')
     .option('--decision <decision>', 'run, rejected or cancelled')

@@ -66,6 +66,7 @@ export function declareUse(program: Command, verb: VerbRunner): void {
     .argument('[name]', 'the server')
     .argument('[tool]', 'the tool, as the server calls it')
     .option(...ENVIRONMENT)
+    .option('--principal <id>', "whose; 'owner' is the local user (default: allow owner's, otherwise all)")
     .option('--all', 'revoke: everything')
     .action(verb(() => import('../verbs/approvals.js')))
 }

@@ -1,10 +1,16 @@
 import { join } from 'node:path'
-import type { ApprovalSubject, DurableApprovals, RememberedApproval } from '../../authority/index.js'
+import {
+  type ApprovalSubject,
+  type DurableApprovals,
+  LOCAL_PRINCIPAL,
+  type RememberedApproval,
+} from '../../authority/index.js'
 import { ReeveError } from '../../errors.js'
 import { displayKey } from '../../identity/index.js'
 import { openStore } from '../../store/index.js'
 import { findTool } from '../calling/find-tool.js'
 import type { Cli } from '../cli.js'
+import { openHomeState } from '../home-state.js'
 import { oneLine } from '../printable.js'
 import { type EnvironmentOption, selectorOf } from '../selection.js'
 import { withThread } from '../session.js'
@@ -14,6 +20,8 @@ import { UsageError } from '../usage.js'
 interface ApprovalsOptions extends EnvironmentOption {
   /** `revoke`: everything. */
   readonly all?: boolean
+  /** Of everybody where it is not said; `allow`: of the local user. */
+  readonly principal?: string
 }
 
 /** What calls were allowed for good: shows it, adds to it, takes from it. */
@@ -38,8 +46,9 @@ export async function run(
 }
 
 function list(cli: Cli, name: string | undefined, tool: string | undefined, options: ApprovalsOptions): number {
-  using store = openState(cli)
-  const approvals = store.approvals.list().filter(({ subject }) => isMeant(subject, name, tool, options))
+  using store = openHomeState(cli)
+  const kept = store?.approvals.list() ?? []
+  const approvals = kept.filter((approval) => isMeant(approval, name, tool, options))
   if (cli.json) cli.out.json(approvals.map(toJson))
   else if (approvals.length === 0) cli.err.line('nothing is allowed for good')
   else showTable(cli, approvals)
@@ -58,6 +67,7 @@ function allow(cli: Cli, name: string, tool: string, options: ApprovalsOptions):
       ...(await thread.approvalOf(target, { signal: cli.signal })),
       origin: 'operator',
       givenAt: Date.now(),
+      ...(options.principal !== undefined && { principal: options.principal }),
     }
     cli.err.clear()
     using store = openState(cli)
@@ -71,28 +81,33 @@ function allow(cli: Cli, name: string, tool: string, options: ApprovalsOptions):
 function revoke(cli: Cli, name: string | undefined, tool: string | undefined, options: ApprovalsOptions): number {
   if (name === undefined && options.all !== true) throw new UsageError('say what is revoked: NAME [TOOL], or --all')
   if (name !== undefined && options.all === true) throw new UsageError('--all goes without a NAME')
-  using store = openState(cli)
-  const revoked = revokeEach(store.approvals, (subject) => isMeant(subject, name, tool, options))
+  using store = openHomeState(cli)
+  const isToGo = (approval: RememberedApproval) => isMeant(approval, name, tool, options)
+  const revoked = store === undefined ? [] : revokeEach(store.approvals, isToGo)
   if (cli.json) cli.out.json(revoked.map(toJson))
   else for (const { subject } of revoked) cli.out.line(`revoked ${shown(subject)}`)
+  if (revoked.length === 0 && options.all === true) cli.err.line('nothing was allowed for good')
   if (revoked.length > 0 || options.all === true) return 0
   throw new ReeveError('unknown_approval', `nothing of '${name}${tool === undefined ? '' : `/${tool}`}' is allowed`)
 }
 
 function revokeEach(
   approvals: DurableApprovals,
-  isMeant: (subject: ApprovalSubject) => boolean,
+  isMeant: (approval: RememberedApproval) => boolean,
 ): readonly RememberedApproval[] {
-  return approvals.list().filter(({ subject }) => isMeant(subject) && approvals.revoke(subject))
+  return approvals
+    .list()
+    .filter((approval) => isMeant(approval) && approvals.revoke(approval.subject, approval.principal))
 }
 
 /** A name alone means the servers of that name everywhere. */
 function isMeant(
-  { key, tool: itsTool }: ApprovalSubject,
+  { subject: { key, tool: itsTool }, principal: whose = LOCAL_PRINCIPAL }: RememberedApproval,
   name: string | undefined,
   tool: string | undefined,
-  { env }: EnvironmentOption,
+  { env, principal }: Pick<ApprovalsOptions, 'env' | 'principal'>,
 ): boolean {
+  if (principal !== undefined && principal !== whose) return false
   if (env !== undefined && key.environment !== env) return false
   return (name === undefined || key.name === name) && (tool === undefined || itsTool === tool)
 }
@@ -104,13 +119,14 @@ function openState(cli: Cli) {
   return store
 }
 
-function toJson({ subject, binding, origin, givenAt }: RememberedApproval): Record<string, unknown> {
+function toJson({ subject, binding, origin, givenAt, principal }: RememberedApproval): Record<string, unknown> {
   const { key, pluginId, connectorId, linkId, tool } = subject
   return {
     ...keyMembers(key),
     plugin_id: pluginId,
     ...(connectorId !== null && { connector_id: connectorId, link_id: linkId }),
     tool,
+    principal: principal ?? LOCAL_PRINCIPAL,
     given_by: origin,
     given_at: new Date(givenAt).toISOString(),
     endpoint_sha256: binding.endpoint,
@@ -124,12 +140,15 @@ function shown({ key, tool }: ApprovalSubject): string {
 
 const GIVEN_BY = { answer: 'an answer', operator: 'reeve approvals' } as const
 
+const PRINCIPAL = { title: 'PRINCIPAL', value: ({ principal }: RememberedApproval) => principal }
+
 function showTable(cli: Cli, approvals: readonly RememberedApproval[]): void {
   const rows = approvals.map((approval) => ({ ...approval, key: approval.subject.key }))
   cli.out.table(rows, [
     ...keyColumns(rows),
     { title: 'TOOL', value: ({ subject }) => subject.tool },
     { title: 'PLUGIN', value: ({ subject }) => subject.pluginId ?? undefined },
+    ...(rows.some(({ principal }) => principal !== undefined) ? [PRINCIPAL] : []),
     { title: 'GIVEN BY', value: ({ origin }) => GIVEN_BY[origin] },
     { title: 'GIVEN AT', value: ({ givenAt }) => new Date(givenAt).toISOString() },
   ])

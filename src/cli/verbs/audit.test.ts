@@ -127,7 +127,7 @@ describe('reeve audit', () => {
   })
 
   it('says so when there is nothing', async () => {
-    expect(await audit()).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is recorded that fits\n' })
+    expect(await audit()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing is recorded') })
   })
 
   it('goes on with what comes, by the same filter, until it is stopped', async () => {

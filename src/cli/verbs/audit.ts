@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   AUDIT_DECISIONS,
@@ -7,11 +6,13 @@ import {
   type AuditStore,
   auditOutcome,
   DECIDERS,
+  LOCAL_PRINCIPAL,
   type StoredAuditRecord,
 } from '../../authority/index.js'
 import { nearest } from '../../config/index.js'
-import { openStore } from '../../store/index.js'
+import type { Store } from '../../store/index.js'
 import type { Cli, Column } from '../cli.js'
+import { openHomeState } from '../home-state.js'
 import { oneLine } from '../printable.js'
 import { since } from '../since.js'
 import { UsageError } from '../usage.js'
@@ -21,6 +22,7 @@ export interface AuditOptions {
   /** False: `--no-env`. */
   readonly env?: string | false
   readonly tool?: string
+  readonly principal?: string
   readonly since?: string
   readonly outcome?: string
   readonly decision?: string
@@ -42,13 +44,26 @@ const LOOK_MS = 500
  */
 export async function run(cli: Cli, options: AuditOptions): Promise<number> {
   const filter = filterOf(options, Date.now())
-  using store = openStore(join(cli.home, 'state.sqlite'))
-  for (const warning of store.warnings) cli.err.warn(oneLine(warning.message))
+  using store = openHomeState(cli) ?? (options.follow === true ? await stateToCome(cli) : undefined)
+  if (store === undefined) {
+    cli.err.line(`nothing is recorded in ${oneLine(cli.home)}`)
+    return 0
+  }
   const records = store.audit.query(filter)
   show(cli, records, options.follow === true)
   if (options.follow) await follow(cli, store.audit, filter, records.at(-1)?.id)
   else if (records.length === 0) cli.err.line('nothing is recorded that fits')
   return 0
+}
+
+/** Undefined: it was interrupted first. */
+async function stateToCome(cli: Cli): Promise<Store | undefined> {
+  while (!cli.signal.aborted) {
+    await pause(LOOK_MS, undefined, { signal: cli.signal }).catch(() => undefined)
+    const store = openHomeState(cli)
+    if (store !== undefined) return store
+  }
+  return undefined
 }
 
 async function follow(cli: Cli, audit: AuditStore, filter: AuditFilter, last: number | undefined): Promise<void> {
@@ -65,7 +80,7 @@ async function follow(cli: Cli, audit: AuditStore, filter: AuditFilter, last: nu
 function show(cli: Cli, records: readonly StoredAuditRecord[], isFollowed: boolean): void {
   if (cli.json) for (const record of records) cli.out.line(JSON.stringify(toJson(record)))
   else if (isFollowed) for (const record of records) cli.out.line(lineOf(record))
-  else cli.out.table(records, COLUMNS)
+  else cli.out.table(records, records.some(isForOther) ? [...COLUMNS, PRINCIPAL] : COLUMNS)
 }
 
 const COLUMNS: readonly Column<StoredAuditRecord>[] = [
@@ -79,6 +94,13 @@ const COLUMNS: readonly Column<StoredAuditRecord>[] = [
   { title: 'OUT', value: ({ resultBytes }) => resultBytes?.toString(), align: 'right' },
   { title: 'OUTCOME', value: outcomeText },
 ]
+
+const PRINCIPAL: Column<StoredAuditRecord> = { title: 'PRINCIPAL', value: ({ principal }) => principal ?? undefined }
+
+/** There is a gateway that others come through. */
+function isForOther({ principal }: StoredAuditRecord): boolean {
+  return principal !== null && principal !== LOCAL_PRINCIPAL
+}
 
 /** The widths of what comes later are not known. */
 function lineOf(record: StoredAuditRecord): string {
@@ -107,6 +129,7 @@ function toJson(record: StoredAuditRecord): Record<string, unknown> {
     environment_id: record.environment,
     execution_environment_id: record.executionEnvironment,
     tool: record.tool,
+    principal: record.principal ?? LOCAL_PRINCIPAL,
     thread: record.threadId,
     turn: record.turnId,
     call: record.callId,
@@ -136,12 +159,13 @@ function parsed(text: string): unknown {
 }
 
 function filterOf(options: AuditOptions, now: number): AuditFilter {
-  const { server, env, tool, since: from, outcome, decision, decidedBy, thread, limit } = options
+  const { server, env, tool, principal, since: from, outcome, decision, decidedBy, thread, limit } = options
   return {
     limit: limitOf(limit),
     ...(server !== undefined && { server }),
     ...(env !== undefined && { environment: env === false ? null : env }),
     ...(tool !== undefined && { tool }),
+    ...(principal !== undefined && { principal }),
     ...(from !== undefined && { since: since('--since', from, now) }),
     ...(outcome !== undefined && { outcome: oneOf('--outcome', outcome, AUDIT_OUTCOMES) }),
     ...(decision !== undefined && { decision: oneOf('--decision', decision, AUDIT_DECISIONS) }),

@@ -3,13 +3,13 @@ import {
   fullEntry,
   type ServerConfig,
   type ServerTransport,
-  type StdioServer,
   variablesCell,
 } from '../../config/index.js'
 import type { Cli } from '../cli.js'
 import { loadForCli, serverNamed, tellProblems } from '../configuring/configuration.js'
 import { shownConfig } from '../configuring/shown.js'
 import { oneLine } from '../printable.js'
+import { sandboxText } from '../showing/sandbox.js'
 
 /**
  * Shows one configured server without starting it.
@@ -60,7 +60,7 @@ function transportLines(transport: ServerTransport): readonly (readonly [string,
       ['command', transport.command],
       ['args', transport.args.join(' ')],
       ['cwd', transport.cwd ?? ''],
-      ['sandbox', sandboxLine(transport)],
+      ['sandbox', sandboxText(transport)],
       ['env', variablesCell(transport.env, transport.envVars)],
     ]
   }
@@ -85,9 +85,4 @@ function pairs(values: Readonly<Record<string, string>>): string {
 
 function seconds(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : String(milliseconds / 1000)
-}
-
-function sandboxLine({ sandbox }: StdioServer): string | undefined {
-  if (sandbox === undefined || sandbox.mode === 'danger-full-access') return sandbox?.mode
-  return `${sandbox.mode}, ${sandbox.network ? 'with' : 'without'} network`
 }

@@ -10,6 +10,7 @@ import {
 import type { Cli } from '../cli.js'
 import { loadForCli, tellProblems } from '../configuring/configuration.js'
 import { shownConfig } from '../configuring/shown.js'
+import { sandboxText } from '../showing/sandbox.js'
 import type { Column } from '../table.js'
 
 /** Lists configured servers without starting any; 1 when part of the configuration is an error. */
@@ -46,6 +47,7 @@ function showTables(cli: Cli, servers: readonly ConfiguredServer[], options: { r
     { title: 'ARGS', value: ({ transport }) => transport.args.join(' ') },
     { title: 'ENV', value: ({ transport }) => variablesCell(transport.env, transport.envVars) },
     { title: 'CWD', value: ({ transport }) => transport.cwd },
+    ...(stdio.some(({ transport }) => transport.sandbox !== undefined) ? [SANDBOX] : []),
     ...ending(cli, stdio),
   ])
   if (stdio.length > 0 && http.length > 0) cli.out.line()
@@ -56,6 +58,9 @@ function showTables(cli: Cli, servers: readonly ConfiguredServer[], options: { r
     ...ending(cli, http),
   ])
 }
+
+/** Only where a server asks for one. */
+const SANDBOX: Column<Row<StdioServer>> = { title: 'SANDBOX', value: ({ transport }) => sandboxText(transport) }
 
 /** Columns of both tables; ENVIRONMENT only where a server is not local. */
 function ending<R extends Row<unknown>>(cli: Cli, rows: readonly R[]): Column<R>[] {
