@@ -179,6 +179,34 @@ describe('a server that wants more than a token has', () => {
   })
 })
 
+describe('a server that asks for ever more', () => {
+  it('is refused beyond a bound, and little of it is kept', async () => {
+    const first = await begin({ scopes: ['read'] })
+    await first.complete(await approve(first))
+    const auth = new OAuthServerAuth(new CredentialKeeper({ store, home }), owner(), http)
+    const operation = { method: 'POST', url: server.resourceUrl, origin: server.origin }
+    const scope = Array.from({ length: 10_000 }, (_, n) => `scope:${n}`).join(' ')
+    const challenge = `Bearer error="insufficient_scope", scope="${scope}"`
+    await auth.onForbidden(operation, { headers: await auth.headers(operation), challenge })
+    expect(store.find(owner())?.wantedScopes?.length).toBeLessThan(300)
+    await expect(begin()).rejects.toMatchObject({ code: 'oauth_scope_refused' })
+    expect((await begin({ scopes: ['read'] })).scopes).toEqual(['read'])
+  })
+
+  it('is asked once for each step, which ends when nothing new is wanted', async () => {
+    const granted: string[] = []
+    for (const step of ['a', 'b', 'c']) {
+      const login = await begin({ challenge: `Bearer error="insufficient_scope", scope="${step}"` })
+      granted.push(step)
+      expect(login.scopes).toEqual(granted)
+      await login.complete(await approve(login))
+    }
+    await expect(begin({ challenge: 'Bearer error="insufficient_scope", scope="a c"' })).rejects.toMatchObject({
+      code: 'oauth_scope_refused',
+    })
+  })
+})
+
 describe('metadata that is not what it should be', () => {
   it.each([
     ['names another resource', { resource: { resource: 'https://other.example/mcp' } }, 'oauth_resource_mismatch'],

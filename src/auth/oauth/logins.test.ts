@@ -51,6 +51,17 @@ describe('the logins of a home', () => {
     expect(logins.state(server({ url: 'https://moved.example/mcp' }))).toBe('logged_out')
   })
 
+  it('are those of one account for whatever one connection opens, and of any for another', async () => {
+    await store.save(login())
+    const connection = {}
+    const operation = { method: 'POST', url: 'https://notes.example/mcp', origin: 'https://notes.example' }
+    const headersOf = (of: object) => logins.credentials(server(), { http: never }, of)?.headers(operation)
+    expect(await headersOf(connection)).toEqual([['Authorization', 'Bearer access']])
+    await store.save(login({ loginId: 'login-2', accessToken: 'other', loggedInAt: 2 }))
+    await expect(headersOf(connection)).rejects.toMatchObject({ code: 'account_changed' })
+    expect(await headersOf({})).toEqual([['Authorization', 'Bearer other']])
+  })
+
   it('are none of servers with other credentials, or without a usable URL', () => {
     for (const other of [server({ auth: 'chatgpt' }), server({ url: 'file:///etc' }), server({ url: 'no' })]) {
       expect(loginOwner(other)).toBeUndefined()

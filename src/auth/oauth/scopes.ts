@@ -19,6 +19,8 @@ export interface ScopeChoice {
 }
 
 const OFFLINE = 'offline_access'
+/** More than this in one step up is a mistake or an attack: nobody could judge it on a consent page. */
+export const MAX_SCOPES = 200
 
 /**
  * What to ask for (MCP 2025-11-25, scope selection strategy): what somebody wants, else what the challenge names, else
@@ -36,12 +38,21 @@ export function chooseScopes({ explicit, challenged, published, offered }: Scope
 /**
  * What to ask for when a server says that a token has too little: what was granted, and what it asks for.
  *
- * @throws OAuthError `oauth_scope_refused` when all of that was granted already: asking again would change nothing
+ * @throws OAuthError `oauth_scope_refused` when all of that was granted already: asking again would change nothing; and
+ * when it grows beyond a bound
  */
 export function widenScopes(granted: readonly string[], wanted: readonly string[], place: string): readonly string[] {
   if (wanted.every((scope) => granted.includes(scope))) {
     const text = `${place} refuses the scopes it asked for, although they are granted: ${wanted.join(' ') || '(none named)'}`
     throw new OAuthError('oauth_scope_refused', text, { place, data: { granted, asked: wanted } })
   }
-  return [...new Set([...granted, ...wanted])]
+  const union = [...new Set([...granted, ...wanted])]
+  if (union.length > MAX_SCOPES) {
+    const text = `${place} asks for more scopes, step by step, than the ${MAX_SCOPES} that a login may have`
+    throw new OAuthError('oauth_scope_refused', text, {
+      place,
+      data: { granted: granted.length, asked: wanted.length },
+    })
+  }
+  return union
 }

@@ -4,6 +4,7 @@ import { type CredentialOwner, type StoredCredential, sameAccount } from '../sto
 import { type DpopSigner, dpopSigner, nonceOf } from './dpop.js'
 import type { OAuthHttp } from './http.js'
 import type { CredentialKeeper } from './keeper.js'
+import { MAX_SCOPES } from './scopes.js'
 import { scopeList } from './token-endpoint.js'
 import { bearerChallenge } from './www-authenticate.js'
 
@@ -91,7 +92,8 @@ export class OAuthServerAuth {
     const { error, scope } = bearerChallenge(challenge === undefined ? [] : [challenge])
     const refused = tokenOf(headers)
     if (error !== 'insufficient_scope' || scope === undefined || refused === undefined) return
-    await this.#keeper.note(this.#owner, refused.token, scopeList(scope))
+    // One more than a login may ask for is enough to refuse it.
+    await this.#keeper.note(this.#owner, refused.token, scopeList(scope).slice(0, MAX_SCOPES + 1))
   }
 
   /** Undefined: nobody is logged in, nor was when this connection began. */
