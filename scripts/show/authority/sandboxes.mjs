@@ -1,4 +1,4 @@
-// Each profile of the differential run, and what differs: ours refuses, or is as strict.
+// Each profile of the differential run, and what differs: ours refuses, or codex fails by a bug.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root, table } from '../gateway/commands.mjs'

@@ -157,9 +157,16 @@ describe('makePlan', () => {
 
   it('keeps the links by which a path is known where nothing else is there', async () => {
     await symlink('other', at('link'))
-    const { links, base } = await plan([path('link', 'read'), path('ws', 'read')])
+    const { links, base } = await plan([path('link', 'read'), path('other', 'read'), path('ws', 'read')])
     expect(base).toBe('none')
     expect(links).toEqual([{ path: at('link'), target: 'other' }])
+  })
+
+  it('lets nothing be had by a name that no entry names', async () => {
+    await symlink('other', at('link'))
+    await expect(plan([path('link', 'read'), path('ws', 'read')])).rejects.toThrow(
+      refusal('permissionProfile.file_system.entries[0]', /is a symbolic link: name `.*other`/),
+    )
   })
 })
 

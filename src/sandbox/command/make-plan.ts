@@ -7,7 +7,7 @@ import { type DeniedPattern, type GrantContext, grantsOf } from './grants.js'
 import { locate } from './locate.js'
 import type { Plan, Rule } from './plan.js'
 import { protectedGrants } from './protect.js'
-import { type Access, onePerPath, refuseUnsteadyPaths, type Settled, settle } from './settle.js'
+import { type Access, onePerPath, refuseOtherNames, refuseUnsteadyPaths, type Settled, settle } from './settle.js'
 import { unenforceable } from './unenforceable.js'
 import { depthOf, isWithin } from './within.js'
 
@@ -40,6 +40,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const all = [...given, ...protectedOnes]
   refuseUnsteadyPaths(all)
   const { base, rules } = rulesOf(onePerPath(all))
+  if (base === 'none') refuseOtherNames([...given, ...protectedOnes])
   const cwd = await startingFolder(request.cwd, { base, rules })
   const links = [...new Map(all.flatMap((one) => one.links).map((link) => [link.path, link])).values()]
   return { base, rules, links, network: request.network, cwd }

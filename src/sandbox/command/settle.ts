@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Grant } from './grants.js'
 import { type CrossedLink, locate } from './locate.js'
 import { unenforceable } from './unenforceable.js'
@@ -52,6 +53,25 @@ export function refuseUnsteadyPaths(settled: readonly Settled[]): void {
       }
     }
   }
+}
+
+/**
+ * Refuses a grant that leads through a link to what nothing else lets be read: where only what is named is there, its files
+ * would be had by their own names too, which nobody named. Links that lie in `/` are the system's own.
+ */
+export function refuseOtherNames(settled: readonly Settled[]): void {
+  const allowed = settled.filter(({ access, isMissing }) => access !== 'deny' && !isMissing)
+  const steady = allowed.filter(({ links }) => links.every(isOfSystem))
+  for (const { path, links, place } of allowed) {
+    const link = links.find((one) => !isOfSystem(one))
+    if (link === undefined || steady.some((other) => isWithin(path, other.path))) continue
+    const message = `\`${link.path}\` is a symbolic link: name \`${path}\`, where it leads, which nothing else lets be read`
+    throw unenforceable(message, place)
+  }
+}
+
+function isOfSystem({ path }: CrossedLink): boolean {
+  return dirname(path) === '/'
 }
 
 /** One entry a path: what exists, by what counts of it; what is missing, once. */
