@@ -9,7 +9,7 @@ import { Reeve, type ThreadOptions } from '../../src/reeve.js'
 import { buildCli, printed } from '../e2e/built-cli.js'
 import type { ClientHome } from './client-home.js'
 import { PEER, ROOT } from './peers.js'
-import { startProgram } from './program.js'
+import { run, startProgram } from './program.js'
 import { Outcome, openShellServerWorld, writing } from './shell-server.js'
 
 const NODE = process.execPath
@@ -33,6 +33,8 @@ interface World {
   readonly commandLine?: string
   readonly entry?: string
   readonly environments?: ThreadOptions['environments']
+  /** Further lines of the configuration. */
+  readonly more?: string
 }
 
 const permissions = (): JsonObject =>
@@ -44,8 +46,8 @@ const onStdio = () =>
   `command = ${quote(NODE)}\nargs = [${quote(server)}]\nenv = { CODEX_HOME = ${quote(home.folder)} }`
 
 /** A runtime whose only server is the example, and a thread that hands a profile over. */
-async function reeveWith({ launcher, commandLine, entry = onStdio(), environments = here() }: World) {
-  const config = `launcher = ${quote(launcher)}\n[mcp_servers.shell]\ndefault_tools_approval_mode = "approve"\n${entry}\n`
+async function reeveWith({ launcher, commandLine, entry = onStdio(), environments = here(), more = '' }: World) {
+  const config = `launcher = ${quote(launcher)}\n${more}\n[mcp_servers.shell]\ndefault_tools_approval_mode = "approve"\n${entry}\n`
   await writeFile(join(home.folder, 'config.toml'), config)
   const reeve = await Reeve.open({
     home: home.folder,
@@ -156,8 +158,43 @@ describe('Reeve calls it, and it refuses', () => {
     expect(await runtime.call('run', touch())).toEqual({ refused: 'no_launcher' })
   })
 
-  it('without a profile', async () => {
+  it('to write where nothing is configured', async ({ skip }) => {
     await using runtime = await reeveWith({ launcher: CODEX, environments: [{ id: 'local', cwd: workspace }] })
-    expect(await runtime.call('run', touch())).toEqual({ refused: 'no_state' })
+    const { codex } = await runtime.reeve.launchers()
+    if (codex.is !== 'ready') skip('no launcher here')
+    expect((await runtime.call('run', touch())).exitCode).not.toBe(0)
+    expect(await runtime.call('run', { command: ['true'] })).toMatchObject({ exitCode: 0, sandbox: 'codex' })
+  })
+
+  it('anything where what is configured can not be read', async () => {
+    const broken = { launcher: CODEX, environments: [{ id: 'local', cwd: workspace }], more: 'sandbox_mode = "open"' }
+    await using runtime = await reeveWith(broken)
+    expect((await runtime.call('run', touch())).exitCode).not.toBe(0)
+  })
+})
+
+describe('`reeve call` runs it', () => {
+  const call = async (path: string, ...options: string[]) => {
+    const args = ['call', 'shell', 'run', '--input', JSON.stringify(writing(path)), '--json', ...options]
+    const env = { ...home.env, REEVE_HOME: home.folder, CODEX_HOME: home.folder, REEVE_NO_BROKER: '1' }
+    const { stdout } = await run({ command: NODE, args: [REEVE, ...args] }, { cwd: workspace, env })
+    return Outcome.parse(JSON.parse(stdout)).structuredContent
+  }
+
+  it('under what is configured, and under what was asked for', async () => {
+    const entry = `default_tools_approval_mode = "approve"\n${onStdio()}\n`
+    const config = `launcher = ${quote(CODEX)}\n[mcp_servers.shell]\n${entry}`
+    await writeFile(join(home.folder, 'config.toml'), config)
+    const [inside, beyond] = [join(workspace, 'inside.txt'), join(outside, 'beyond.txt')]
+    const readOnly = await call(inside)
+    expect([readOnly.refused, readOnly.exitCode === 0, existsSync(inside)]).toEqual([undefined, false, false])
+    expect(await call(inside, '--permissions', 'workspace-write')).toMatchObject({ exitCode: 0, stdout: 'written\n' })
+    await writeFile(
+      join(home.folder, 'config.toml'),
+      `sandbox_mode = "workspace-write"\nsandbox_workspace_write = { exclude_slash_tmp = true, exclude_tmpdir_env_var = true }\n${config}`,
+    )
+    expect(await call(inside)).toMatchObject({ exitCode: 0 })
+    expect((await call(beyond)).exitCode).not.toBe(0)
+    expect(existsSync(beyond)).toBe(false)
   })
 })
