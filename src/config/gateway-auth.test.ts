@@ -63,6 +63,10 @@ describe('[gateway.auth]', () => {
     await writeFile(join(home, 'config.toml'), `[projects."${project}"]\ntrust_level = "trusted"\n`)
     const { gatewayAuth } = await loadConfig({ home, cwd: project, env: {}, requirementsFile: join(home, 'none.toml') })
     expect(gatewayAuth).toBeUndefined()
+    const exchange = '[mcp_servers.x]\nurl = "https://x.example"\noauth.token_exchange = { client_id = "r" }\n'
+    await writeFile(join(project, '.reeve', 'config.toml'), exchange)
+    const again = await loadConfig({ home, cwd: project, env: {}, requirementsFile: join(home, 'none.toml') })
+    expect([again.servers, again.problems]).toMatchObject([[], [{ code: 'not_in_project', server: 'x' }]])
   })
 })
 

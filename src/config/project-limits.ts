@@ -4,6 +4,7 @@ import { isTable, type Path, type SourceDocument } from './source/raw.js'
 const OWN_SECTIONS = [
   'audit',
   'broker',
+  'gateway',
   'launcher',
   'mcp_oauth_credentials_store',
   'mcp_oauth_callback_port',

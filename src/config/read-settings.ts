@@ -20,7 +20,7 @@ import {
   projectTrust,
   TOP_LEVEL_MEMBERS,
 } from './schema/sections.js'
-import { flag, type Notes, text, wrongType } from './schema/shape.js'
+import { fault, flag, type Notes, text, wrongType } from './schema/shape.js'
 import type { ConfigOrigin, ConfigProblem, ConfiguredServer, ServerConfig } from './server.js'
 import { serverWarnings } from './server-warnings.js'
 import type { AuditSettings, BrokerSettings, FileSettings, PluginPolicy, PluginServerPolicy } from './settings.js'
@@ -169,6 +169,7 @@ function readNamedServer(name: string, entry: Raw, reading: SettingsReading): Co
   const path = ['mcp_servers', name]
   if (!isTable(entry)) throw wrongType(entry, 'a map', path)
   const written = readServer(entry, path, reading)
+  refuseExchangeInProject(written, path, reading)
   const config = readExpanded(entry, written, path, reading)
   if (config === undefined) return undefined
   if (entry.experimental_environment !== undefined)
@@ -182,6 +183,13 @@ function readNamedServer(name: string, entry: Raw, reading: SettingsReading): Co
     ...(written !== config && { written }),
     origin: Object.freeze({ file: reading.document.file, layer: reading.options.layer, ...optional('line', line) }),
   })
+}
+
+/** Whom the tokens of others are shown to is the user's own to say: such an entry is no server. */
+function refuseExchangeInProject({ transport }: ServerConfig, path: Path, { options }: SettingsReading): void {
+  if (options.layer !== 'project' || transport.type === 'stdio' || transport.oauth?.tokenExchange === undefined) return
+  const at = [...path, 'oauth', 'token_exchange']
+  throw fault('not_in_project', "token_exchange counts in the user's own configuration only", at)
 }
 
 /** A server that is switched off may name variables that aren't set. */

@@ -82,6 +82,7 @@ describe('reeve approvals', () => {
         environment_id: null,
         plugin_id: null,
         tool: 'add',
+        principal: 'owner',
         given_by: 'operator',
         given_at: expect.stringMatching(/^\d{4}-/),
         endpoint_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
