@@ -8,6 +8,7 @@ import { approvals } from './authority/approvals.mjs'
 import { audit } from './authority/audit.mjs'
 import { sandboxes } from './authority/sandboxes.mjs'
 import { shellServer } from './authority/shell-server.mjs'
+import { states } from './authority/states.mjs'
 import { root } from './gateway/commands.mjs'
 import { vectors } from './gateway/vectors.mjs'
 import { runParts } from './parts/run-parts.mjs'
@@ -26,6 +27,7 @@ export async function show() {
     return await runParts([
       ['Golden cases', () => vectors((name) => VECTORS.includes(name))],
       ['`codex sandbox` and `reeve sandbox`, asked the same', sandboxes],
+      ['What servers are told that commands may do, on every way to them', states],
       ['A server that runs commands, called by the real Codex and by Reeve', () => shellServer(join(folder, 'shell'))],
       ['Two servers of one name: what is approved, and for how long', () => approvals(join(folder, 'notes'))],
       ['`reeve audit` of that run', () => audit(join(folder, 'notes'))],
