@@ -18,6 +18,8 @@ export interface FromServer {
   readonly params: JsonObject | undefined
   /** The `origin` of the request in flight that this belongs to: by HTTP stream, or the only one in flight on stdio. */
   readonly origin: unknown
+  /** It is no server's word: the runtime itself asks about a call of that server. */
+  readonly isApproval?: true
   /** Of a request, as the server numbered it: another server may use the same. Absent: it came in a result. */
   readonly requestId?: RequestId
 }

@@ -179,7 +179,7 @@ export class CallApprovals {
     return {
       ...reviews,
       user: async (prompt, stop) => {
-        const question = { key, method: ELICIT, params: elicitation(prompt), origin }
+        const question = { key, method: ELICIT, params: elicitation(prompt), origin, isApproval: true as const }
         try {
           return await channel.ask(question, authority.turnId, stop)
         } catch (error) {

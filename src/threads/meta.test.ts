@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callArguments, callMeta } from './meta.js'
+import { callArguments, callersParams, callMeta } from './meta.js'
 
 describe('the _meta of a call', () => {
   it('keeps the members of the caller in order and puts the live ids over theirs', () => {
@@ -14,6 +14,8 @@ describe('the _meta of a call', () => {
       'codex/sandbox-launcher': { codexExecutable: '/x' },
     }
     expect(callMeta('p/echo', { ...forged, kept: true }, {})).toEqual({ kept: true })
+    expect(callersParams({ ref: 1, _meta: { ...forged, kept: true } })).toEqual({ ref: 1, _meta: { kept: true } })
+    expect(callersParams({ ref: 1, _meta: 'x' })).toEqual({ ref: 1, _meta: 'x' })
   })
 
   it('carries a member called __proto__ as data', () => {

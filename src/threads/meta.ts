@@ -21,6 +21,13 @@ export function callersMeta(caller: JsonObject): JsonObject {
   return meta
 }
 
+/** The params of a request of a caller's, its `_meta` likewise; what is no object is the server's to refuse. */
+export function callersParams(params: JsonObject): JsonObject {
+  const { _meta } = params
+  const isObject = typeof _meta === 'object' && _meta !== null && !Array.isArray(_meta)
+  return isObject ? { ...params, _meta: callersMeta(_meta) } : params
+}
+
 /**
  * Calls that a host makes carry a progress token, as in the reference (tool-calls, 5); those that are relayed for a client
  * carry one when the client asked.

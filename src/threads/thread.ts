@@ -40,7 +40,7 @@ import { HostChannel, threadElicitations } from './host-channel.js'
 import { causeOf, IssuedCall } from './issued-call.js'
 import { LogLevel } from './log-level.js'
 import { asksEachTime, managedRule } from './managed-rules.js'
-import { withProgress } from './meta.js'
+import { callersParams, withProgress } from './meta.js'
 import { OPERATION_TIMEOUT, promptsOf, type Requester, resourcesOf } from './operations.js'
 import { type OwningAuth, owningAuthOf } from './owning-auth.js'
 import { holdClocks, threadPauses } from './pauses.js'
@@ -330,7 +330,8 @@ export class RuntimeThread implements Thread {
     options: CallOptions = {},
   ): Promise<JsonObject> {
     const method = 'completion/complete'
-    return this.#request(selector, { kind: 'completion', method, name: method, params: selector.params }, options)
+    const params = callersParams(selector.params)
+    return this.#request(selector, { kind: 'completion', method, name: method, params }, options)
   }
 
   async #request(...[selector, { kind, method, name, params }, options]: Parameters<Requester>): Promise<JsonObject> {

@@ -46,7 +46,8 @@ it.each(clients)(
       },
     }
     await client.callTool('other__ask', { params: question })
-    expect(asked).toMatchObject([{ message: question.message }])
+    expect(asked).toMatchObject([{ message: question.message, _meta: { 'reeve/server_meta': question._meta } }])
+    for (const member of Object.keys(question._meta)) expect(asked[0]).not.toHaveProperty(`_meta.${member}`)
     isFalse = false
     await expect(real()).rejects.toThrow('user rejected MCP tool call')
     expect(asked).toHaveLength(2)

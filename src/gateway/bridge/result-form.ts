@@ -1,6 +1,7 @@
 import type { CacheHint } from '../../connections/index.js'
 import { type Era, type JsonObject, MODERN_META } from '../../protocol/index.js'
 import { KEEP_NOTHING, readCacheHint } from '../../threads/index.js'
+import { withoutApprovalMarksIn } from '../relay/approval-marks.js'
 import { isObject } from '../relay/params.js'
 
 /** How results look in the era of a client. */
@@ -34,7 +35,8 @@ export const LEGACY_FORM: ResultForm = Object.freeze({
 
 /** With a type, and where it matters with a hint; what a legacy server answered is complete and kept by nobody. */
 export const MODERN_FORM: ResultForm = Object.freeze({
-  relayed: (server: Era, method: string, result: JsonObject) => {
+  relayed: (server: Era, method: string, answer: JsonObject) => {
+    const result = withoutApprovalMarksIn(answer)
     const resultType = server === 'modern' ? (result.resultType ?? 'complete') : 'complete'
     if (!CACHEABLE.has(method) || resultType !== 'complete') return { ...result, resultType }
     const hint = server === 'modern' ? readCacheHint(result) : undefined

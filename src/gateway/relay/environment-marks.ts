@@ -44,6 +44,13 @@ export function markQuestion(key: ServerKey, params: JsonObject): JsonObject {
   return markParams(key, named ? { ...params, message: `${displayKey(key)}: ${message}` } : params)
 }
 
+/** The same of a question of our own about a call, whose text may say already where its server stands. */
+export function markApproval(key: ServerKey, params: JsonObject): JsonObject {
+  const { message } = params
+  const isNamed = typeof message === 'string' && message.endsWith(` Environment: ${key.environment}.`)
+  return isNamed ? markParams(key, params) : markQuestion(key, params)
+}
+
 /** The params of what a server tells: `_meta` names its environment. */
 export function markParams({ environment }: ServerKey, params: JsonObject): JsonObject {
   return environment === null ? withoutMark(params) : { ...params, _meta: marked(params._meta, environment) }

@@ -2,11 +2,13 @@ import type { ServerRequestHandler } from '../../connections/index.js'
 import type { ServerKey } from '../../identity/index.js'
 import type { JsonObject } from '../../protocol/index.js'
 import type { Thread } from '../../threads/index.js'
-import { markQuestion } from './environment-marks.js'
+import { withoutApprovalMarks } from './approval-marks.js'
+import { markApproval, markQuestion } from './environment-marks.js'
 import { executionEnvironment, isElsewhere, rootsThere } from './environment-roots.js'
 
+const ELICIT = 'elicitation/create'
 /** What a client is asked: by a person's or a model's leave, or for the folders of its machine. */
-const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list'])
+const QUESTIONS: ReadonlySet<string> = new Set([ELICIT, 'sampling/createMessage', 'roots/list'])
 
 export interface QuestionsOptions {
   /** False for a client that sees one server as if it stood in the gateway's place: that asks in its own words. */
@@ -45,8 +47,16 @@ export class Questions {
 
   /** Its params as the client is to see them. */
   shown(key: ServerKey, method: string, params: JsonObject | undefined): JsonObject | undefined {
-    const isMarked = this.#options.named && key.environment !== null && QUESTIONS.has(method)
-    return isMarked ? markQuestion(key, params ?? {}) : params
+    const own = method === ELICIT && params !== undefined ? withoutApprovalMarks(params) : params
+    return this.#isMarked(key) && QUESTIONS.has(method) ? markQuestion(key, own ?? {}) : own
+  }
+
+  #approval(key: ServerKey, params: JsonObject | undefined): JsonObject | undefined {
+    return this.#isMarked(key) ? markApproval(key, params ?? {}) : params
+  }
+
+  #isMarked({ environment }: ServerKey): boolean {
+    return this.#options.named && environment !== null
   }
 
   /** Asks the client what is its own to answer. */
@@ -54,7 +64,8 @@ export class Questions {
     return async (request, signal) => {
       const { key, method, params } = request
       const answer = await this.answered(key, method)
-      return answer ?? ask({ ...request, params: this.shown(key, method, params) }, signal)
+      const shown = request.isApproval ? this.#approval(key, params) : this.shown(key, method, params)
+      return answer ?? ask({ ...request, params: shown }, signal)
     }
   }
 }
