@@ -86,10 +86,10 @@ describe('logins, logouts, refreshes and calls in any order', () => {
     const call = async (): Promise<void> => {
       const watch = model.watch()
       const runtime = pick(runtimes)
-      const { account, status } = await runtime.operate()
+      const { accounts, status } = await runtime.operate()
       // Nobody's connection stays nobody's, whoever is logged in by now.
-      if (account && (!watch.possible.has(account) || status >= 500))
-        faults.push({ account, status, possible: [...watch.possible] })
+      const isFault = accounts.some((account) => account !== null && !watch.possible.has(account)) || status >= 500
+      if (isFault) faults.push({ accounts, status, possible: [...watch.possible] })
       watch.end()
     }
     const actions = {
@@ -123,7 +123,7 @@ describe('logins, logouts, refreshes and calls in any order', () => {
     await Promise.all(Array.from({ length: CONCURRENT }, worker))
     await change('alice')
     const last = new Runtime(new CredentialKeeper({ store: pick(stores), home }), owner)
-    expect(await last.operate()).toEqual({ account: 'alice', status: 200 })
+    expect(await last.operate()).toEqual({ accounts: ['alice'], status: 200 })
     expect(runtimes.flatMap(({ mixed }) => mixed)).toEqual([])
     expect(faults).toEqual([])
     expect(server.counts).toMatchObject({ reuses: 0, refused: 0 })
@@ -144,34 +144,40 @@ class Runtime {
     this.#connection = { auth: this.#connect(), spokeFor: new Set() }
   }
 
-  /** `account` is whose token went out last; undefined: nothing was sent. */
-  async operate(): Promise<{ readonly account: Account | undefined; readonly status: number }> {
+  /** `accounts`: whose tokens went out. Where the account is another one by now it connects anew, once, as threads do. */
+  async operate(): Promise<{ readonly accounts: readonly Account[]; readonly status: number }> {
+    const first = await this.#attempt()
+    if (!first.isOver) return first
+    const second = await this.#attempt()
+    return { accounts: [...first.accounts, ...second.accounts], status: second.status }
+  }
+
+  async #attempt(): Promise<{ accounts: Account[]; status: number; isOver?: boolean }> {
     const operation = { method: 'POST', url: server.resourceUrl, origin: server.origin }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
     const connection = this.#connection
     const { auth, spokeFor } = connection
-    let account: Account | undefined
-    const leave = () => {
+    const accounts: Account[] = []
+    const over = () => {
       if (this.#connection === connection) this.#connection = { auth: this.#connect(), spokeFor: new Set() }
+      return { accounts, status: 401, isOver: true }
     }
     try {
       for (let attempt = 1; ; attempt += 1) {
         const headers = await auth.headers(operation)
-        account = accountOf(headers[0]?.[1])
+        const account = accountOf(headers[0]?.[1])
+        accounts.push(account)
         spokeFor.add(account)
         if (spokeFor.size > 1) this.mixed.push([...spokeFor])
         const response = await http.request({ method: 'POST', url: operation.url, headers, body })
         response.cancel()
-        if (response.status !== 401 || attempt === 2) return { account, status: response.status }
-        if (await auth.onUnauthorized(operation, { headers })) continue
-        leave()
-        return { account, status: 401 }
+        if (response.status !== 401 || attempt === 2) return { accounts, status: response.status }
+        if (!(await auth.onUnauthorized(operation, { headers }))) return over()
       }
     } catch (error) {
       // Logged out, or in as somebody else, under the operation: nothing was sent for anybody any more.
-      if (!(error instanceof ReeveError) || !['auth_required', 'account_changed'].includes(error.code)) throw error
-      leave()
-      return { account, status: 401 }
+      if (error instanceof ReeveError && ['auth_required', 'account_changed'].includes(error.code)) return over()
+      throw error
     }
   }
 }
