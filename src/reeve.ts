@@ -71,6 +71,7 @@ export {
   type UnattendedLoginOptions,
 } from './auth/index.js'
 export type {
+  ElicitationAnswer,
   FunctionHook,
   HookInput,
   HookListing,
@@ -79,7 +80,13 @@ export type {
   LauncherFault,
   LauncherFinding,
   LauncherFindings,
+  PauseState,
+  PromptFacts,
+  Reviewer,
+  ReviewRequest,
+  SurfacedElicitation,
 } from './authority/index.js'
+export { clientRequestParams, fallbackPromptParams, promptParams, reviewSchema } from './authority/index.js'
 export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
 export type {
   CacheHint,
