@@ -1,5 +1,6 @@
-import { type AuthHttp, type AuthIdentity, type AuthReply, type BackendClient, HARNESS, layOut } from '../auth/index.js'
+import { type AuthHttp, type AuthIdentity, type AuthReply, type BackendClient, layOut } from '../auth/index.js'
 import { FirstPartyAuthError, RedirectRefusedError } from '../errors.js'
+import { implementation } from '../protocol/index.js'
 import type { AnalyticsPlace } from './settings.js'
 
 /** What became of a batch. `later`: it may be sent again; `never`: it will not be taken, and is dropped. */
@@ -15,6 +16,7 @@ export interface DeliveryRoute {
   readonly as: AuthIdentity
 }
 
+const LAYOUT = 'analytics_events'
 /** Milliseconds for one request. */
 const REQUEST = 10_000
 
@@ -33,18 +35,21 @@ export async function deliver(events: readonly string[], route: DeliveryRoute, s
 
 function send(body: string, { place, client, http, as }: DeliveryRoute, signal: AbortSignal): Promise<AuthReply> {
   const { url, isBackend } = place
-  const request = { layout: 'analytics_events', method: 'POST', url, headers: OWN, body, signal, as } as const
-  if (isBackend) return client.send(request)
-  const headers = layOut(request.layout, { own: OWN, auth: [] })
+  const own = ownHeaders()
+  if (isBackend) return client.send({ layout: LAYOUT, method: 'POST', url, headers: own, body, signal, as })
+  const headers = layOut(LAYOUT, { own, auth: [] })
   return http.send({ method: 'POST', url, headers, body, signal })
 }
 
-const OWN = Object.freeze({
-  'content-type': 'application/json',
-  originator: HARNESS.harness,
-  'user-agent': `${HARNESS.harness}/${HARNESS.version}`,
-  accept: '*/*',
-})
+function ownHeaders() {
+  const { name, version } = implementation()
+  return {
+    'content-type': 'application/json',
+    originator: name,
+    'user-agent': `${name}/${version}`,
+    accept: '*/*',
+  }
+}
 
 function deliveryOf(reply: AuthReply): Delivery {
   const { status } = reply

@@ -4,6 +4,7 @@ import { AuthWorld } from '../../../test/standins/backend-world.js'
 import { AuthManager } from '../manager/auth-manager.js'
 import { hostTokensSource } from '../sources/host-source.js'
 import { AuthContext } from './auth-context.js'
+import { authIdentity } from './auth-identity.js'
 import { BackendClient, type BackendRequest } from './backend-client.js'
 
 const EVENTS: BackendRequest = {
@@ -97,6 +98,21 @@ describe('runtime instances', () => {
         /^the runtime was registered for account [0-9a-f]{12}, the token is of account [0-9a-f]{12}$/,
       ),
     ])
+  })
+
+  it('that are for one account are not sent as another one', async () => {
+    const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
+    const client = new BackendClient(world.context('off'), world.http)
+    const as = authIdentity('off', world.manager.current())
+    await client.send({ ...EVENTS, as })
+    await expect(client.send({ ...EVENTS, as: { ...as, mode: 'dual_header' } })).rejects.toMatchObject({
+      code: 'auth_unavailable',
+    })
+    const late = client.send({ ...EVENTS, as })
+    await world.manager.login(world.session('acct-2'))
+    await late.catch(() => {})
+    await expect(client.send({ ...EVENTS, as })).rejects.toMatchObject({ code: 'auth_unavailable' })
+    expect(new Set(world.model.requests.map(({ account }) => account))).toEqual(new Set(['acct-1']))
   })
 
   it('are not made at a place that is not the backend', async () => {
