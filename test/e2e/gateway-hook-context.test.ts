@@ -35,7 +35,11 @@ describe.each([
 ] as const)('a client of the gateway, %s', (_era, pin) => {
   let client: SdkClient
   beforeAll(async () => {
-    client = await connectV2({ kind: 'http', url: gateway.url, token: TOKEN }, { heard: [] }, pin)
+    client = await connectV2(
+      { kind: 'http', url: gateway.url, token: TOKEN },
+      { heard: [], onElicit: () => ({ action: 'decline' }) },
+      pin,
+    )
   })
   afterAll(() => client[Symbol.asyncDispose]())
 

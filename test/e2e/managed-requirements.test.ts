@@ -1,7 +1,6 @@
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/protocol/index.js'
 import { buildCli, type CliHome, cliEnvironment, cliHome, echo, reeveCommand } from './built-cli.js'
 import { connectV2 } from './gateway/sdk-clients.js'
 
@@ -33,7 +32,7 @@ describe('requirements', () => {
 
   it('have the client of the gateway asked', async () => {
     await requirements(PROMPT)
-    const asked: JsonObject[] = []
+    const asked: unknown[] = []
     await using client = await connectV2(
       { kind: 'stdio', ...reeveCommand('serve', '--stdio'), env: { ...cliEnvironment(home.folder), ...env } },
       {
@@ -46,7 +45,7 @@ describe('requirements', () => {
     )
     await expect(client.callTool('free__echo', { message: 'x' })).rejects.toThrow('user rejected MCP tool call')
     expect(asked).toMatchObject([{ _meta: { codex_approval_kind: 'mcp_tool_call', tool_name: 'echo' } }])
-    expect(asked[0]?._meta).not.toHaveProperty('persist')
+    expect(asked[0]).not.toHaveProperty('_meta.persist')
   })
 
   it('refuse what an automatic reviewer would have to judge where there is none', async () => {
@@ -63,6 +62,28 @@ describe('requirements', () => {
     })
   })
 
+  it('are not got round by a hook of the user that allows, and one that has to answer blocks while it is broken', async () => {
+    await requirements(PROMPT)
+    const allow = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'
+    const config = join(home.folder, 'config.toml')
+    const before = await readFile(config, 'utf8')
+    const hooked = async (toml: string) => {
+      await writeFile(config, `${before}\n${toml}`)
+      await using client = await connectV2(
+        { kind: 'stdio', ...reeveCommand('serve', '--stdio'), env: { ...cliEnvironment(home.folder), ...env } },
+        { heard: [], onElicit: () => ({ action: 'decline' }) },
+      )
+      return await client.callTool('free__echo', { message: 'x' })
+    }
+    const allowing = `[[hooks.PermissionRequest]]\nhooks = [{ type = "command", command = ${JSON.stringify(`echo '${allow}'`)} }]\n`
+    await expect(hooked(allowing)).rejects.toThrow('user rejected')
+    await requirements('')
+    const broken =
+      '[[hooks.PreToolUse]]\nmatcher = "("\nhooks = [{ type = "command", command = "true", on_failure = "block" }]\n'
+    await expect(hooked(broken)).rejects.toThrow(/its configuration is broken: .*config\.toml/)
+    expect(await hooked(broken.replace('"block"', '"allow"'))).toMatchObject({ content: [{ text: 'x' }] })
+  })
+
   it('run hooks of their own, which no state of the user ends', async () => {
     const guard = join(home.folder, 'guard.sh')
     await writeFile(guard, '#!/bin/sh\necho "not on this machine" >&2\nexit 2\n')
@@ -75,7 +96,7 @@ describe('requirements', () => {
     await writeFile(config, `[hooks.state.${JSON.stringify(key)}]\nenabled = false\n`, { flag: 'a' })
     await using client = await connectV2(
       { kind: 'stdio', ...reeveCommand('serve', '--stdio'), env: { ...cliEnvironment(home.folder), ...env } },
-      { heard: [] },
+      { heard: [], onElicit: () => ({ action: 'decline' }) },
     )
     await expect(client.callTool('free__echo', { message: 'x' })).rejects.toThrow('not on this machine')
     expect(await client.callTool('free__add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] })
