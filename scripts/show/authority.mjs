@@ -7,6 +7,7 @@ import { installSystemPackages } from '../system-packages.mjs'
 import { approvals } from './authority/approvals.mjs'
 import { audit } from './authority/audit.mjs'
 import { sandboxes } from './authority/sandboxes.mjs'
+import { sequences } from './authority/sequences.mjs'
 import { shellServer } from './authority/shell-server.mjs'
 import { states } from './authority/states.mjs'
 import { root } from './gateway/commands.mjs'
@@ -30,6 +31,7 @@ export async function show() {
       ['What servers are told that commands may do, on every way to them', states],
       ['A server that runs commands, called by the real Codex and by Reeve', () => shellServer(join(folder, 'shell'))],
       ['Two servers of one name: what is approved, and for how long', () => approvals(join(folder, 'notes'))],
+      ['Approvals against a model of their rules', () => sequences(join(folder, 'sequences'))],
       ['`reeve audit` of that run', () => audit(join(folder, 'notes'))],
     ])
   } finally {
