@@ -1,4 +1,4 @@
-import type { ConfigProblem, LoadedConfig, MergedHooks } from '../../config/index.js'
+import { type ConfigProblem, type LoadedConfig, type MergedHooks, shellWord } from '../../config/index.js'
 import { hookHash, trustOf } from './trust.js'
 
 /** The same configuration, its hooks that wait for the user's trust among its problems. */
@@ -14,7 +14,7 @@ export function trustProblems({ entries, states }: MergedHooks): readonly Config
     if (trust !== 'untrusted' && trust !== 'modified') return []
     const { key, origin } = entry
     const why = trust === 'modified' ? 'is not the one that was trusted' : 'is not trusted'
-    const message = `this ${entry.event} hook ${why}, so it does not run; to trust it, write in your own config.toml: [hooks.state.${JSON.stringify(key)}] trusted_hash = "${hash}"`
+    const message = `this ${entry.event} hook ${why}, so it does not run; to trust it as it is: reeve hooks trust ${shellWord(key)}, which notes ${hash}`
     const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}`
     return [{ severity: 'warning' as const, code: `${trust}_hook`, message, place }]
   })
