@@ -234,3 +234,26 @@ describe('the identity in the inventory cache', () => {
     expect(cached(server, context) !== undefined).toBe(exists)
   })
 })
+
+describe('first-party auth', () => {
+  const server = httpServer('s', {}, { auth: 'chatgpt' })
+  const mine = { mode: 'off', source: 'chatgpt', account: 'a1' } as const
+
+  it.each([
+    ['mode', { ...mine, mode: 'assertion_only' as const }],
+    ['source', { ...mine, source: 'chatgptAuthTokens' }],
+    ['account', { ...mine, account: 'a2' }],
+  ])('makes another %s another connection and another kept inventory', (_what, other) => {
+    expect(digest(server, { firstParty: mine })).toBe(digest(server, { firstParty: { ...mine } }))
+    expect(digest(server, { firstParty: other })).not.toBe(digest(server, { firstParty: mine }))
+    const kept = (firstParty: typeof other) => cacheIdentity(server, { ...CONTEXT, firstParty })
+    expect(kept(mine)).toBeDefined()
+    expect(kept(other)).not.toBe(kept(mine))
+  })
+
+  it('keeps no inventory of nobody', () => {
+    const nobody = { mode: 'off', source: null, account: null } as const
+    expect(cacheIdentity(server, { ...CONTEXT, firstParty: nobody })).toBeUndefined()
+    expect(cacheIdentity(server, CONTEXT)).toBeUndefined()
+  })
+})

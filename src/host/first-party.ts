@@ -1,5 +1,3 @@
-import { unwatchFile, watchFile } from 'node:fs'
-import { join } from 'node:path'
 import {
   AgentTasks,
   type AssertionIssuer,
@@ -26,6 +24,7 @@ import {
   systemClock,
 } from '../auth/index.js'
 import type { HttpRoute } from '../environments/index.js'
+import { watchRecord } from './record-watch.js'
 
 /** What only the embedding program can say of the first-party backend; no configuration sets any of it. */
 export interface FirstPartyOptions {
@@ -48,9 +47,6 @@ export interface HomeCredentials {
   /** Where the login is kept: as `cli_auth_credentials_store` names it in the reference. Default `file`. */
   readonly store?: AuthStorageMode
 }
-
-/** Milliseconds between two looks at what other processes did with the record of the home. */
-const LOOK = 1_000
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -120,13 +116,8 @@ export class FirstPartyHost {
     return made
   }
 
-  /** A logout that another process made counts here, too; so does its login, while nobody was signed in here. */
   #watch(manager: AuthManager): void {
-    if (this.#isClosed) return
-    const file = join(this.#home, 'auth.json')
-    const look = () => void manager.reload().catch(this.#report)
-    watchFile(file, { interval: LOOK, persistent: false }, look)
-    this.#endings.add(() => unwatchFile(file, look))
+    if (!this.#isClosed) this.#endings.add(watchRecord(this.#home, manager, this.#report))
   }
 
   /** Forgets every key. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/auth/index.js'
-import { hostTokensSource, sessionOf, type Thread } from '../../src/reeve.js'
+import { hostTokensSource, Reeve, sessionOf, type Thread } from '../../src/reeve.js'
 import { json } from '../standins/backend-model.js'
 import { type BackendRuntimeOptions, HUB, schemes, startBackendRuntime } from '../standins/backend-runtime.js'
 
@@ -162,5 +162,49 @@ describe('a server that is not the account’s to use', () => {
     expect(new Set(schemes(world.sent()))).toEqual(new Set([scheme]))
     expect(new Set(world.sent().map(({ account }) => account))).toEqual(new Set([null]))
     expect(world.backend.model.registrations).toEqual([])
+  })
+})
+
+describe('a logout of another process', () => {
+  it('counts here too', async () => {
+    await using world = await startBackendRuntime({ mode: 'dual_header' })
+    const { home, env, backend, reeve } = world
+    const firstParty = { route: backend.route }
+    const configFiles = [join(home, 'config.toml')]
+    await using other = await Reeve.open({
+      home,
+      env,
+      cwd: home,
+      configFiles,
+      credentials: { from: 'home' },
+      firstParty,
+    })
+    const thread = await other.startThread({ ...(other.auth && { auth: other.auth }) })
+    await thread.callTool(call)
+    const gone = new Promise<void>((resolve) => {
+      other.auth?.subscribe(({ after }) => after.state === 'signed_out' && resolve())
+    })
+    await reeve.auth?.logout()
+    await gone
+    await expect(thread.callTool(call)).rejects.toThrow('signed out')
+    expect(backend.model.violations).toEqual([])
+  })
+})
+
+describe('the configuration', () => {
+  it('that names an unknown mode is told, and means nothing less than assertions', async () => {
+    const config = '[features.runtime_agent_instances]\nenabled = true\nmode = "sometimes"\n'
+    await using world = await startBackendRuntime({ config })
+    expect(world.reeve.problems).toMatchObject([
+      {
+        severity: 'error',
+        code: 'invalid_feature',
+        message: 'data did not match any variant of untagged enum FeatureToml',
+        path: ['features', 'runtime_agent_instances'],
+      },
+    ])
+    const thread = await world.thread()
+    await thread.callTool(call)
+    expect(new Set(schemes(world.sent()))).toEqual(new Set(['AgentAssertion']))
   })
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../../test/fixtures/http/listen.js'
+import { startProxy } from '../../../test/fixtures/http/proxy.js'
 import { startBackend } from '../../../test/standins/backend.js'
 import { AuthWorld } from '../../../test/standins/backend-world.js'
 import { createHttpClient, type HttpClientOptions } from '../../environments/index.js'
@@ -43,6 +44,22 @@ describe('REEVE_CA_CERTIFICATE', () => {
     expect(() => trustedCertificates({ REEVE_CA_CERTIFICATE: file })).toThrow('cannot be parsed')
     expect(() => trustedCertificates({ REEVE_CA_CERTIFICATE: join(folder, 'absent') })).toThrow('cannot be read')
     expect(trustedCertificates({})).toEqual([])
+  })
+})
+
+describe('requests of the auth room', () => {
+  it('go through the proxy of the environment, and around it where it says so', async () => {
+    await using backend = await startBackend()
+    await using proxy = await startProxy()
+    const get = { method: 'GET', url: `https://backend.test:${backend.port}/x`, headers: [], signal } as const
+    await using through = openHttp({ env: { HTTPS_PROXY: proxy.origin }, ca: [backend.ca] })
+    // Nobody vouches for that name: the tunnel was asked for all the same.
+    await expect(through.send(get)).rejects.toThrow()
+    expect(proxy.asked).toEqual([`CONNECT backend.test:${backend.port}`])
+    const env = { HTTPS_PROXY: proxy.origin, NO_PROXY: 'chatgpt.com' }
+    await using around = openHttp({ env, ca: [backend.ca], route: backend.route })
+    expect((await around.send({ ...get, url: 'https://chatgpt.com/x' })).status).toBe(200)
+    expect(proxy.asked).toHaveLength(1)
   })
 })
 
