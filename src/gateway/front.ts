@@ -25,6 +25,7 @@ import {
   mapRelatedTask,
   rawTaskId,
   type TaskHost,
+  type TaskOwners,
   withTasksExtension,
 } from './tasks/index.js'
 import type { ThreadStarter } from './thread-starter.js'
@@ -51,6 +52,8 @@ export interface FrontOptions {
   readonly stateFolder?: string
   /** Every client gets servers of its own. Default false: equal clients of one principal share them. */
   readonly isolate?: boolean
+  /** Of a gateway with several principals: none is told of another's tasks. */
+  readonly taskOwners?: TaskOwners
   /** For whom the client speaks. Default: the local user. */
   readonly principal?: string
   /** Milliseconds that an introduction waits for servers, whose instructions it carries. Default 1500. */
@@ -117,11 +120,12 @@ function questionsFor({ transparent, workspaceOf }: FrontOptions): Questions {
 async function openRelay(
   options: FrontOptions,
   profile: ClientProfile,
-  side: ClientSide,
+  anybody: ClientSide,
   questions: Questions,
   ears: ThreadEars,
 ): Promise<Relay> {
   const { startThread, transparent, isolate, principal, onWarning } = options
+  const side = withOwnTasks(anybody, options)
   const starting = startThread({
     client: profile,
     naming: 'readable',
@@ -134,6 +138,13 @@ async function openRelay(
   const thread = await starting
   if (transparent === undefined) return new MergedRelay(thread, side)
   return new TransparentRelay(thread, transparent, side, (error) => onWarning(asError(error)))
+}
+
+/** The same for one principal, who knows no other one's tasks. */
+function withOwnTasks(side: ClientSide, { taskOwners, principal }: FrontOptions): ClientSide {
+  if (taskOwners === undefined || principal === undefined) return side
+  const tasks = (host: TaskHost) => side.tasks({ ...host, names: taskOwners.names(host.names, principal) })
+  return { ...side, tasks }
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ModernLimits } from './modern/limits.js'
 import { ModernService } from './modern/service.js'
 import { closeOnSignals, ENDING_SIGNALS, OpenSessions, type Serving } from './serving.js'
 import { GatewaySession, type GatewaySessionOptions } from './session.js'
+import { TaskOwners } from './tasks/index.js'
 
 export interface ServeHttpOptions extends GatewaySessionOptions {
   /** What is held for clients of the modern era. */
@@ -47,7 +48,8 @@ export interface HttpServing extends Serving {
  * console.error(`listening on ${serving.url}`)
  * ```
  */
-export async function serveHttp(options: ServeHttpOptions): Promise<HttpServing> {
+export async function serveHttp(given: ServeHttpOptions): Promise<HttpServing> {
+  const options = { ...given, taskOwners: new TaskOwners() }
   const { authentication } = options
   const sessions = new OpenSessions()
   const modern = new ModernService({ ...options, onThread: (thread, principal) => sessions.add(thread, principal) })

@@ -97,7 +97,8 @@ export class LegacyClientTasks implements ClientTasks {
   }
 
   async #list(params: JsonObject, options: RelayOptions): Promise<JsonObject> {
-    const theirs = await listTasks(this.#host.thread, options)
+    const all = await listTasks(this.#host.thread, options)
+    const theirs = all.filter(({ key, task }) => this.names.isForeign?.({ key, id: String(task.taskId) }) !== true)
     const tasks = [...this.#local.shown, ...theirs.map(({ key, task }) => this.#named(key, task))]
     const listed = tasks.map((wire) => ({ name: String(wire.taskId), wire, size: JSON.stringify(wire).length }))
     const { items, nextCursor } = pageAt(listed, optionalText(params, 'cursor'))

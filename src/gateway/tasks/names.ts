@@ -14,6 +14,8 @@ export interface TaskNames {
   nameOf(task: OwnedTask): string
   /** @throws RpcError -32602 for a name that is none of a server that is here */
   ownerOf(name: string): OwnedTask
+  /** Another principal was told of it, and this one was not. */
+  isForeign?(task: OwnedTask): boolean
 }
 
 /** Several servers behind one: `reeve-task://<server>[@<environment>]/<id>`, as it is for URIs. */
