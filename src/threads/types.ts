@@ -1,16 +1,5 @@
 import type { AuthManager, RuntimeAuthMode } from '../auth/index.js'
-import type {
-  ApprovalsReviewer,
-  ElicitationAnswer,
-  FunctionHook,
-  HookReport,
-  PauseState,
-  PersistOffer,
-  PromptFacts,
-  RememberedApproval,
-  Reviewer,
-  SurfacedElicitation,
-} from '../authority/index.js'
+import type { FunctionHook, HookReport, Reviewer } from '../authority/index.js'
 import type { CatalogProblem, PermissionAuthority } from '../catalog/index.js'
 import type {
   CacheHint,
@@ -25,8 +14,18 @@ import type { ReeveError } from '../errors.js'
 import type { ServerKey, ToolName } from '../identity/index.js'
 import type { ApprovalPolicy } from '../permissions/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  ApprovalTarget,
+  ElicitationOptions,
+  ThreadElicitations,
+  ThreadPauses,
+  TurnApprovals,
+} from './approval-surface.js'
 import type { ModelCallFacts, TurnFacts } from './turn-meta.js'
 
+export type * from './approval-surface.js'
 export type { ModelCallFacts, TurnFacts }
 
 /** One visible tool of a step. `definition` is the server's own object, whole and frozen. */
@@ -286,6 +285,11 @@ export interface ThreadOptions {
   readonly auth?: AuthManager
   /** How requests to the first-party backend are authenticated, for the thread's whole life. Default: as configured now. */
   readonly runtimeAuthMode?: RuntimeAuthMode
+  /**
+   * Servers beside the hosted apps whose tools are given files that they declare in `_meta["openai/fileParams"]`: read where
+   * the server runs, under the profile that governs it, and uploaded with `auth`. Default: none.
+   */
+  readonly fileParameters?: readonly ServerSelector[]
   /** For whom the thread works: servers are shared among the threads of one principal only. Default: the local user. */
   readonly principal?: string
   /**
@@ -294,11 +298,6 @@ export interface ThreadOptions {
    * of the client. `isolated` (default): every server is this thread's own.
    */
   readonly sharing?: 'shared' | 'isolated'
-  /**
-   * Servers beside the hosted apps whose tools are given files that they declare in `_meta["openai/fileParams"]`: read where
-   * the server runs, under the profile that governs it, and uploaded with `auth`. Default: none.
-   */
-  readonly fileParameters?: readonly ServerSelector[]
   /** Answers sampling, elicitation and roots requests. Absent: method not found. */
   readonly onRequest?: ServerRequestHandler
   readonly onEvent?: (event: ThreadEvent) => void
@@ -330,61 +329,6 @@ export interface ThreadOptions {
    * shows forms; else such calls are refused.
    */
   readonly onApproval?: (request: ApprovalRequest, signal: AbortSignal | undefined) => Promise<ApprovalAnswer>
-}
-
-/** A call that somebody is asked about. `promptParams` and `fallbackPromptParams` put it in the words of the reference. */
-export interface ApprovalRequest extends Omit<PromptFacts, 'arguments' | 'connector'> {
-  readonly arguments: JsonObject | undefined
-  /** What can be answered beside `approve` and `decline`: more than was offered comes to the most that was. */
-  readonly offers: readonly PersistOffer[]
-}
-
-/** What is approved, and as what. */
-export type ApprovalTarget = Pick<RememberedApproval, 'subject' | 'binding'>
-
-export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
-
-/** What one turn says of approvals, over what the thread says (reference: authority, 2). */
-export interface TurnApprovals {
-  readonly policy?: ApprovalPolicy
-  /** `user`: a person is asked although the thread has a reviewer. */
-  readonly reviewer?: ApprovalsReviewer
-  /** Every call is judged by the thread's reviewer, whatever its mode; refused where there is none. */
-  readonly strictReview?: boolean
-}
-
-/** How servers' questions are put to the host of a thread. */
-export interface ElicitationOptions {
-  /**
-   * Told of each question that a person has to answer, under an id of ours, in place of `onRequest`; `Thread.elicitations`
-   * takes the answer. Servers may use equal ids of their own. `withdrawn` fires when no answer is wanted any more.
-   */
-  readonly onQuestion?: (question: SurfacedElicitation, withdrawn: AbortSignal) => void
-  /** All are declined, whatever the policy. Default false. */
-  readonly declineAll?: boolean
-  /**
-   * Forms with fields reach the person although the policy is `never`, where nothing restricts the server's environment:
-   * for a host with a person at hand (reference: authority, 6.1). Default false.
-   */
-  readonly formsReachUser?: boolean
-}
-
-/** The questions of a thread that wait, for hosts that are told of them by `ElicitationOptions.onQuestion`. */
-export interface ThreadElicitations {
-  /** How many wait. */
-  readonly waiting: number
-  /** @throws ReeveError `unknown_elicitation` when no such question of that server waits */
-  resolve(key: ServerKey, id: string, answer: ElicitationAnswer): void
-}
-
-/**
- * For a host that asks somebody something that no server knows of: the time of calls stands still while any such question
- * is open (reference: authority, 6.6: `thread/increment_elicitation` and its counterpart).
- */
-export interface ThreadPauses {
-  increment(): PauseState
-  /** @throws RpcError when none is open */
-  decrement(): PauseState
 }
 
 export interface StepOptions {
