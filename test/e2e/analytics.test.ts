@@ -119,7 +119,6 @@ describe('calls of a model', () => {
     ['where nothing is said', undefined, {}],
     ['when it is switched off', { enabled: false }, { config: '[analytics]\nenabled = true' }],
     ['without a place', { enabled: true, endpoint: '' }, {}],
-    ['with a place that is none', { enabled: true, endpoint: 'nowhere' }, {}],
   ] as const)('are neither told nor kept %s', async (_, analytics, options) => {
     const given = analytics === undefined ? {} : { analytics }
     await using world = await startBackendRuntime({ ...options, ...given })
@@ -155,8 +154,11 @@ describe('calls of a model', () => {
     expect(rows(world.home)).toBe(0)
   })
 
-  it.each(MODES)('go to a place of another origin without any credential: %s', async (mode) => {
-    await using world = await start({ mode, analytics: { ...ON, endpoint: 'https://api.openai.com/collector/' } })
+  it('go to a place of another origin without any credential', async () => {
+    await using world = await start({
+      mode: 'dual_header',
+      analytics: { ...ON, endpoint: 'https://api.openai.com/collector/' },
+    })
     const thread = await world.thread()
     await call(thread)
     await thread.close()
@@ -169,7 +171,6 @@ describe('calls of a model', () => {
 describe('a delivery that fails', () => {
   it.each([
     ['401', { status: 401 }, 0],
-    ['400', { status: 400 }, 0],
     ['a redirect', { status: 307, headers: { location: '/elsewhere' } }, 0],
     ['503', { status: 503 }, 1],
     ['a dropped socket', { status: 0, fault: 'drop' as const }, 1],
