@@ -23,6 +23,7 @@ export function entryMembers(entry: EnvironmentEntry): Record<string, unknown> {
       : { program: connection.program, args: connection.args, env: connection.env, cwd: connection.cwd ?? null }),
     initialize_timeout_sec: inSeconds(entry.initializeTimeoutMs),
     workspace: entry.cwd ?? null,
+    permissions: entry.permissions ?? null,
     source: { file: origin.file, line: origin.line ?? null },
   }
 }

@@ -20,8 +20,9 @@ export interface NamingEnvironment {
 }
 
 /**
- * Puts what files say of permissions on each other, lowest first: a profile is replaced as a whole. A `sandbox_mode` of any
- * file counts before `default_permissions`, as in Codex. What names a profile that isn't there allows nothing.
+ * Puts what files say of permissions on each other, lowest first: a profile is replaced as a whole. Of what chooses, the
+ * last file counts, and in one file `default_permissions` before `sandbox_mode`, as in Codex. What names a profile that
+ * isn't there allows nothing.
  */
 export function mergePermissions(
   sections: readonly PermissionSections[],
@@ -57,14 +58,10 @@ export function mergePermissions(
     missing('default_permissions', chosen)
     return false
   })
-  if (byDefault.is === 'mode' && sections.some(({ chosen }) => chosen !== undefined)) {
-    const place = sections.findLast(({ chosen }) => chosen !== undefined)?.chosen?.place ?? ''
-    report(
-      'warning',
-      'ignored_member',
-      '`sandbox_mode` counts, and `default_permissions` is ignored: keep one of them',
-      place,
-    )
+  for (const { chosen, mode } of sections) {
+    if (chosen === undefined || mode === undefined) continue
+    const message = '`default_permissions` counts, and `sandbox_mode` of this file is ignored: keep one of them'
+    report('warning', 'ignored_member', message, chosen.place)
   }
   if (
     byDefault === NO_PERMISSIONS.byDefault &&
@@ -87,9 +84,9 @@ function defaultOf(
   isThere: (chosen: ChosenProfile) => boolean,
 ): PermissionSettings['byDefault'] {
   if (sections.some(({ isBroken }) => isBroken)) return Object.freeze({ is: 'broken' })
-  const mode = sections.findLast((section) => section.mode !== undefined)?.mode
-  if (mode !== undefined) return Object.freeze({ is: 'mode', mode })
-  const chosen = sections.findLast((section) => section.chosen !== undefined)?.chosen
+  const last = sections.findLast(({ mode, chosen }) => mode !== undefined || chosen !== undefined)
+  const { mode, chosen } = last ?? {}
+  if (chosen === undefined && mode !== undefined) return Object.freeze({ is: 'mode', mode })
   if (chosen === undefined) return NO_PERMISSIONS.byDefault
   return Object.freeze(isThere(chosen) ? { is: 'profile', name: chosen.name } : { is: 'broken' })
 }

