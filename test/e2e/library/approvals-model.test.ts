@@ -4,7 +4,7 @@ import { ApprovalRules, HINTS, MODES, PLACES, type RuledCall } from '../../fixtu
 import { ApprovalWorld } from '../../fixtures/authority/approval-world.js'
 
 /** How many sequences; `npm run show authority` runs a thousand, or what this says. */
-const RUNS = Number(process.env.REEVE_APPROVAL_SEQUENCES ?? 50)
+const RUNS = Number(process.env.REEVE_APPROVAL_SEQUENCES ?? 150)
 
 const Tool = { place: fc.constantFrom(...PLACES), mode: fc.constantFrom(...MODES), hints: fc.constantFrom(...HINTS) }
 const Call: fc.Arbitrary<RuledCall> = fc.record({
