@@ -267,7 +267,7 @@ describe('hooks that call a tool', () => {
           event: z.object({ toolName: z.string(), toolInput: Json }),
         })
         .parse(one.input)
-      await using world = await ThreadWorld.open({ config: notesToml('p', ['--record', 'frames']) })
+      await using world = await ThreadWorld.open({ config: notesToml('p', ['--record', 'frames', '--plain']) })
       await using thread = await world.reeve.startThread()
       await thread.step({ wait: 'all' })
       const hooks = new Hooks({
