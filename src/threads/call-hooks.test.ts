@@ -182,8 +182,9 @@ describe('hooks of a configuration', () => {
     await using thread = await reeve.startThread()
     const step = await thread.step({ wait: 'all' })
     await expect(step.callFlat(tool(step).flat, {})).resolves.toBeDefined()
-    const [, key, hash] = /\[hooks\.state\.(".*")\] trusted_hash = "(.*)"/.exec(problem?.message ?? '') ?? []
-    writeFileSync(file, `${text}[hooks.state.${key}]\ntrusted_hash = "${hash}"\n`)
+    const [{ key, currentHash } = { key: '', currentHash: '' }] = reeve.hooks
+    expect(problem?.message).toContain(`reeve --config ${file} hooks trust ${key}, which notes ${currentHash}`)
+    writeFileSync(file, `${text}[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = "${currentHash}"\n`)
     await reeve.reload()
     expect(reeve.problems).toEqual([])
     await expect(step.callFlat(tool(step).flat, {})).rejects.toMatchObject({ code: 'hook_blocked' })

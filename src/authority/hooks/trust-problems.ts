@@ -14,7 +14,8 @@ export function trustProblems({ entries, states }: MergedHooks): readonly Config
     if (trust !== 'untrusted' && trust !== 'modified') return []
     const { key, origin } = entry
     const why = trust === 'modified' ? 'is not the one that was trusted' : 'is not trusted'
-    const message = `this ${entry.event} hook ${why}, so it does not run; to trust it as it is: reeve hooks trust ${shellWord(key)}, which notes ${hash}`
+    const where = origin.layer === 'file' ? ` --config ${shellWord(origin.file)}` : ''
+    const message = `this ${entry.event} hook ${why}, so it does not run; to trust it as it is: reeve${where} hooks trust ${shellWord(key)}, which notes ${hash}`
     const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}`
     return [{ severity: 'warning' as const, code: `${trust}_hook`, message, place }]
   })
