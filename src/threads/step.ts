@@ -1,6 +1,6 @@
 import type { CallAuthority } from '../authority/index.js'
 import type { PermissionAuthority } from '../catalog/index.js'
-import type { CacheHint, CapturedServer, PreparedCall, ReadyClient } from '../connections/index.js'
+import type { CacheHint, CapturedServer, PreparedCall } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
 import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
@@ -10,12 +10,12 @@ import type { CallAnalytics } from './call-analytics.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
 import { callAuthority, type IssuedAuthority } from './call-authority.js'
 import type { CallHooks, HookedCall } from './call-hooks.js'
-import { callSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
+import { outgoing, payloadOf } from './call-lease.js'
+import type { LauncherSource } from './call-sandbox.js'
 import type { Profile } from './composition.js'
 import type { CallFiles } from './files/call-files.js'
 import { type FunctionHost, ResourceFunctions } from './functions/resource-functions.js'
-import { IssuedCall } from './issued-call.js'
-import { callArguments, callMeta, withProgress } from './meta.js'
+import { withProgress } from './meta.js'
 import { type Offered, offer } from './offered.js'
 import { type ModelCallFacts, modelCallMembers, type Turn, withoutTurnMembers } from './turn-meta.js'
 import type {
@@ -192,21 +192,10 @@ class FrozenStep implements Step {
       { tool, definition, authority, payload, record, permission: hooked.permission },
       options,
     )
-    const { params, ...rest } = options
-    const sent = { ...payload, ...(params && { params }) }
-    const { launchers } = this.#host
-    const files = this.#host.files.of({ server, tool, definition, authority, arguments: payload.arguments }, options)
-    const prepare = inLease(sent, {
-      authority,
-      remember,
-      files,
-      config: server.config,
-      launchers,
-      signal: options.signal,
-    })
+    const allowed = { server, tool, definition, authority, payload, remember }
+    const { sent, prepare, options: told } = outgoing(allowed, this.#host, options)
     record?.sending()
-    const origin = new IssuedCall(authority, options.origin)
-    return prepared.run(sent, { ...rest, origin, ...(prepare && { prepare }) })
+    return prepared.run(sent, { ...told, ...(prepare && { prepare }) })
   }
 }
 
@@ -218,43 +207,6 @@ interface CallInHand {
   readonly facts: ModelCallFacts | undefined
   readonly options: CallOptions
   readonly record: CallRecord
-}
-
-/** @throws InvalidArgumentsError before anything is asked or sent */
-export function payloadOf(
-  place: string,
-  args: JsonValue | undefined,
-  meta: JsonObject | undefined,
-  live: JsonObject,
-): { arguments?: JsonObject; _meta: JsonObject } {
-  const checked = callArguments(place, args)
-  return { ...(checked && { arguments: checked }), _meta: callMeta(place, meta, live) }
-}
-
-/** What is done once nothing stands in the way of a call. */
-export interface LeaseWork {
-  /** Keeps what was allowed beyond the call (reference: authority, 4). */
-  readonly remember: (() => void) | undefined
-  /** Puts uploaded files into the arguments. */
-  readonly files: (() => Promise<JsonObject>) | undefined
-  readonly authority: CallAuthority
-  readonly config: CapturedServer['config']
-  readonly launchers: LauncherSource
-  readonly signal: AbortSignal | undefined
-}
-
-/** To be run in the lease of a call: what is sent, with the policy that its server wants to know. Undefined: there is none. */
-export function inLease<Sent extends { readonly arguments?: JsonObject; readonly _meta: JsonObject }>(
-  sent: Sent,
-  { remember, files, authority, config, launchers, signal }: LeaseWork,
-): ((client: Pick<ReadyClient, 'capabilities'>) => Promise<Sent>) | undefined {
-  const sandbox = callSandbox(authority)
-  if (remember === undefined && files === undefined && sandbox === undefined) return undefined
-  return async (client) => {
-    remember?.()
-    const filled = files === undefined ? sent : { ...sent, arguments: await files() }
-    return withSandbox(filled, sandbox, client, config.transport.type, launchers, signal)
-  }
 }
 
 function pair(namespace: string, name: string): string {

@@ -22,11 +22,12 @@ import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
 import { type AnalyticsSource, type AnalyticsThread, CallAnalytics } from './call-analytics.js'
 import type { AuditSource, CallAudit } from './call-audit.js'
-import type { CallHooks } from './call-hooks.js'
+import { CallHooks, type CallHooksHost } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
-import type { CallFiles } from './files/call-files.js'
+import type { ThreadConfiguration } from './composition.js'
+import { CallFiles } from './files/call-files.js'
 import { LeftOut } from './functions/left-out.js'
-import type { FirstPartyParts } from './owning-auth.js'
+import type { FirstPartyParts, OwningAuth } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
 import type { StepHost } from './step.js'
@@ -114,6 +115,31 @@ export function callAnalyticsOf(
   own: Pick<AnalyticsThread, 'id' | 'auth'>,
 ): CallAnalytics {
   return new CallAnalytics(own.id, analytics({ ...own, client: client?.clientInfo ?? clientInfo }))
+}
+
+/** Hooks around the calls of a thread: those of its program, and those that are configured. */
+export function callHooksOf(
+  { environments, env, cwd }: ThreadHost,
+  { hooks, onHook }: ThreadOptions,
+  { loaded }: ThreadConfiguration,
+  own: Pick<CallHooksHost, 'threadId' | 'multiEnvironment' | 'callTool'> & {
+    readonly places: () => readonly SelectedPlace[]
+  },
+): CallHooks {
+  const { places, ...rest } = own
+  const cwdOf = (id?: string) => (id === undefined ? places()[0] : places().find((place) => place.id === id))?.cwd
+  const local = environments.get(LOCAL_ENVIRONMENT)?.environment
+  return new CallHooks({ ...rest, functions: hooks ?? [], onReport: onHook, local, env, cwd, cwdOf }, loaded.hooks)
+}
+
+/** Files in the arguments of a thread's calls. */
+export function callFilesOf(
+  { firstParty, environments }: ThreadHost,
+  { fileParameters }: ThreadOptions,
+  auth: OwningAuth | undefined,
+): CallFiles {
+  const { baseUrl } = firstParty.runtime.places
+  return new CallFiles({ auth, baseUrl, environments, trusted: fileParameters ?? [] })
 }
 
 /** What the steps of a thread are taken with. */

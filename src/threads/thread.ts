@@ -1,62 +1,47 @@
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
-import { approvalsOf, type CallAuthority } from '../authority/index.js'
+import { approvalsOf } from '../authority/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import {
   type CapturedServer,
   type ConnectionEvent,
   ConnectionManager,
-  DEFAULT_TOOL_TIMEOUT,
-  isToolEnabled,
   type ReadyClient,
   type ServerStatus,
 } from '../connections/index.js'
 import type { CapabilityRoot } from '../environments/index.js'
-import {
-  ClosedError,
-  NoPermissionProfileError,
-  ReeveError,
-  ServerDisabledError,
-  StaleCatalogError,
-  ToolDisabledError,
-  UnknownServerError,
-} from '../errors.js'
-import { LOCAL_ENVIRONMENT, type ServerKey, sameKey } from '../identity/index.js'
+import { ClosedError } from '../errors.js'
+import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
 import type { CallAnalytics } from './call-analytics.js'
-import { CallAudit, type CallRecord } from './call-audit.js'
-import {
-  callAuthority,
-  type IssuedAuthority,
-  issuedAuthority,
-  type StepApprovals,
-  stepApprovals,
-} from './call-authority.js'
-import { CallHooks } from './call-hooks.js'
+import { CallAudit } from './call-audit.js'
+import { type IssuedAuthority, issuedAuthority, type StepApprovals, stepApprovals } from './call-authority.js'
+import type { CallHooks } from './call-hooks.js'
 import type { ThreadConfiguration } from './composition.js'
-import { CallFiles } from './files/call-files.js'
+import { DirectCalls } from './direct-calls.js'
 import { HostChannel, threadElicitations } from './host-channel.js'
-import { causeOf, IssuedCall } from './issued-call.js'
 import { LogLevel } from './log-level.js'
-import { asksEachTime, managedRule } from './managed-rules.js'
-import { callersParams, withProgress } from './meta.js'
-import { OPERATION_TIMEOUT, promptsOf, type Requester, resourcesOf } from './operations.js'
+import { callersParams } from './meta.js'
+import { promptsOf, type Requester, resourcesOf } from './operations.js'
 import { type OwningAuth, owningAuthOf } from './owning-auth.js'
 import { holdClocks, threadPauses } from './pauses.js'
 import { judgedQuestions, type QuestionsHost } from './questions.js'
 import { reviewSettings } from './review-events.js'
+import { tellRootsChanged } from './roots-changed.js'
 import { checkRoots, type SelectedPlace } from './selection.js'
 import type { ListingHost } from './server-pages.js'
-import { inLease, payloadOf, type StepHost, type StepMoment, takeStep } from './step.js'
+import { type StepHost, type StepMoment, takeStep } from './step.js'
 import {
   callAnalyticsOf,
+  callFilesOf,
+  callHooksOf,
   managerOptionsOf,
   placesOf,
   stepHostOf,
   type ThreadHost,
   type ThreadOrigin,
 } from './thread-host.js'
+import { ThreadListener } from './thread-listener.js'
 import { ThreadServers } from './thread-servers.js'
 import { type Turn, turnOf } from './turn-meta.js'
 import type {
@@ -70,20 +55,12 @@ import type {
   StepOptions,
   Thread,
   ThreadElicitations,
-  ThreadEvent,
   ThreadOptions,
   ThreadPauses,
 } from './types.js'
 
 /** Milliseconds that a step waits for environments which failed before. */
 const DEFAULT_GRACE = 1_000
-
-/** How a call is made that belongs to no step. */
-interface DirectCall {
-  readonly options: CallOptions
-  readonly record: CallRecord
-  readonly approval: 'asked' | 'hook'
-}
 
 /** One conversation's view of the servers: its own connections, names, and answers to what servers ask. */
 export class RuntimeThread implements Thread {
@@ -100,12 +77,11 @@ export class RuntimeThread implements Thread {
   readonly #manager: ConnectionManager
   readonly #servers: ThreadServers
   readonly #step: StepHost
-  readonly #approvals: CallApprovals
-  readonly #audit: CallAudit
   readonly #hooks: CallHooks
   readonly #analytics: CallAnalytics
-  readonly #files: CallFiles
   readonly #logLevel: LogLevel
+  readonly #listener: ThreadListener
+  readonly #direct: DirectCalls
   /** For whatever works with the first-party backend in this thread's name. */
   readonly #auth: OwningAuth | undefined
   readonly #isKept: boolean
@@ -117,6 +93,7 @@ export class RuntimeThread implements Thread {
     this.id = origin.id ?? randomUUID()
     this.#host = host
     this.#options = options
+    this.#listener = new ThreadListener(options)
     this.#multiEnvironment = configuration.multiEnvironment
     this.#isKept = options.persist ?? record !== undefined
     this.#auth = owningAuthOf(host.firstParty, options, configuration.runtimeAuthMode)
@@ -128,7 +105,7 @@ export class RuntimeThread implements Thread {
       channel,
       primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
       authorityOf: (key) => this.#servers.authorityOf(key),
-      review: reviewSettings(options, (event) => this.#tell(event)),
+      review: reviewSettings(options, (event) => this.#listener.tell(event)),
       hold: () => holdClocks(this.#manager.clocks),
       options,
     }
@@ -159,59 +136,52 @@ export class RuntimeThread implements Thread {
       compatibility: options.compatibility ?? false,
       threadCwd: host.cwd,
       permissions: options.permissions,
-      onEvent: (event) => this.#tell(event),
+      onEvent: (event) => this.#listener.tell(event),
     })
-    this.#approvals = new CallApprovals({
-      ...judging,
-      channel,
-      options,
+    this.#hooks = callHooksOf(host, options, configuration, {
+      threadId: this.id,
       multiEnvironment: this.#multiEnvironment,
-      durable: approvalsOf(host.approvals, options.principal),
-      live: (key, signal) => this.#live(key, signal),
-      warn: (key, error) => this.#warn(key, error),
-    })
-    this.#audit = new CallAudit(this.id, host.audit, options.principal)
-    this.#hooks = new CallHooks(
-      {
-        threadId: this.id,
-        functions: options.hooks ?? [],
-        onReport: options.onHook,
-        local: host.environments.get(LOCAL_ENVIRONMENT)?.environment,
-        env: host.env,
-        cwd: host.cwd,
-        multiEnvironment: this.#multiEnvironment,
-        callTool: (call, callOptions) => this.#callDirectly(call, callOptions, 'hook'),
-        cwdOf: (id) =>
-          this.#servers.places.find((place, index) => (id === undefined ? index === 0 : place.id === id))?.cwd,
-      },
-      configuration.loaded.hooks,
-    )
-    this.#files = new CallFiles({
-      auth: this.#auth,
-      baseUrl: host.firstParty.runtime.places.baseUrl,
-      environments: host.environments,
-      trusted: options.fileParameters ?? [],
+      callTool: (call, callOptions) => this.#direct.tool(call, callOptions, 'hook'),
+      places: () => this.#servers.places,
     })
     this.#analytics = callAnalyticsOf(host, options, { id: this.id, auth: this.#auth })
-    this.#step = stepHostOf(options, {
+    const calls = {
       threadId: this.id,
-      analytics: this.#analytics,
-      files: this.#files,
-      audit: this.#audit,
+      approvals: new CallApprovals({
+        ...judging,
+        channel,
+        options,
+        multiEnvironment: this.#multiEnvironment,
+        durable: approvalsOf(host.approvals, options.principal),
+        live: (key, signal) => this.#live(key, signal),
+        warn: (key, error) => this.#listener.warn(key, error),
+      }),
+      audit: new CallAudit(this.id, host.audit, options.principal),
+      files: callFilesOf(host, options, this.#auth),
+      launchers: host.launchers,
+    }
+    this.#step = stepHostOf(options, {
+      ...calls,
       hooks: this.#hooks,
-      approvals: this.#approvals,
+      analytics: this.#analytics,
       multiEnvironment: this.#multiEnvironment,
       prefixedNames: configuration.prefixedNames,
-      launchers: host.launchers,
       ready: (key, signal) => this.#manager.ready(key, signal),
-      tell: (event) => this.#tell(event),
+      tell: (event) => this.#listener.tell(event),
     })
-    this.#logLevel = new LogLevel(this.#manager, (key, error) => this.#warn(key, error))
+    this.#direct = new DirectCalls({
+      ...calls,
+      manager: this.#manager,
+      locate: (selector, signal) => this.#locate(selector, signal),
+      configOf: (key) => this.registration(key)?.config,
+      issue: (server) => this.#issue(server, stepApprovals(options)),
+    })
+    this.#logLevel = new LogLevel(this.#manager, (key, error) => this.#listener.warn(key, error))
     const listings: ListingHost = {
       capture: (captureOptions) => this.#captured(captureOptions),
       ready: async (selector, signal) => this.client(selector, { ...(signal && { signal }) }),
     }
-    const request: Requester = (...made) => this.#request(...made)
+    const request: Requester = (...made) => this.#direct.request(...made)
     this.resources = resourcesOf(listings, request)
     this.prompts = promptsOf(listings, request)
   }
@@ -248,80 +218,14 @@ export class RuntimeThread implements Thread {
   }
 
   callTool(call: Parameters<Thread['callTool']>[0], options: CallOptions = {}): Promise<JsonObject> {
-    return this.#callDirectly(call, options, 'asked')
-  }
-
-  /** @param approval `hook`: what a hook calls needs none (reference: authority, 7.7) */
-  async #callDirectly(
-    call: Parameters<Thread['callTool']>[0],
-    options: CallOptions,
-    approval: 'asked' | 'hook',
-  ): Promise<JsonObject> {
-    this.#refuseWhenClosed()
-    const key = await this.#servers.locate(call, options.signal)
-    const { tool } = call
-    const config = this.registration(key)?.config
-    if (config === undefined) throw new UnknownServerError(key)
-    const catalogRevision = this.#manager.catalogRevision(key)
-    const issued = this.#issue({ key, config, catalogRevision }, stepApprovals(this.#options))
-    const authority = issued && callAuthority(issued, this.#approvals.modeOf({ key, config }, tool, issued))
-    return this.#audit.tool({ key, config, tool, authority, arguments: call.arguments }, (record) =>
-      this.#call({ key, config }, authority, call, { options, record, approval }),
-    )
-  }
-
-  async #call(
-    { key, config }: Pick<CapturedServer, 'key' | 'config'>,
-    authority: CallAuthority | undefined,
-    call: Parameters<Thread['callTool']>[0],
-    { options, record, approval }: DirectCall,
-  ): Promise<JsonObject> {
-    const { tool } = call
-    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.id })
-    if (!isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
-    if (!config.enabled) throw new ServerDisabledError(key)
-    if (authority === undefined) throw new NoPermissionProfileError(key, config.environmentId)
-    const offered = await this.#manager.captureOne(key, options.signal)
-    // Another configuration, under another authority, while the server came up.
-    if (!isDeepStrictEqual(offered.config, config)) throw new StaleCatalogError(key, tool)
-    const server = await this.#approvals.bound(offered, tool, authority, options.signal)
-    const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
-    const definition = prepared?.binding.definition ?? { name: tool }
-    // What requirements want to be asked about is asked about whoever calls it.
-    const isFree = approval === 'hook' && !asksEachTime(managedRule(config, tool))
-    if (isFree) record?.decided('run', 'hook')
-    const toApprove = { tool, definition, authority, payload, record, permission: undefined }
-    const remember = isFree ? undefined : await this.#approvals.approve(server, toApprove, options)
-    const { params, ...rest } = { ...withProgress(options), origin: new IssuedCall(authority, options.origin) }
-    const sent = { ...payload, ...(params && { params }) }
-    const { launchers } = this.#host
-    const files = this.#files.of({ server, tool, definition, authority, arguments: payload.arguments }, options)
-    const prepare = inLease(sent, {
-      authority,
-      remember,
-      files,
-      config: server.config,
-      launchers,
-      signal: options.signal,
-    })
-    record?.sending()
-    if (prepared !== undefined) return prepared.run(sent, { ...rest, ...(prepare && { prepare }) })
-    // A name that the server never listed: it may know it all the same (reference: tool-calls, 10).
-    const client = await this.#manager.ready(key, options.signal)
-    const { params: more, ...told } = (await prepare?.(client)) ?? sent
-    return client.request(
-      'tools/call',
-      { ...more, name: tool, ...told },
-      { timeoutMs: server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, ...rest },
-    )
+    return this.#direct.tool(call, options, 'asked')
   }
 
   async approvalOf(
     call: Parameters<Thread['approvalOf']>[0],
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<ApprovalTarget> {
-    this.#refuseWhenClosed()
-    const key = await this.#servers.locate(call, signal)
+    const key = await this.#locate(call, signal)
     return approvalTarget(await this.#live(key, signal), call.tool)
   }
 
@@ -331,33 +235,14 @@ export class RuntimeThread implements Thread {
   ): Promise<JsonObject> {
     const method = 'completion/complete'
     const params = callersParams(selector.params)
-    return this.#request(selector, { kind: 'completion', method, name: method, params }, options)
-  }
-
-  async #request(...[selector, { kind, method, name, params }, options]: Parameters<Requester>): Promise<JsonObject> {
-    this.#refuseWhenClosed()
-    const key = await this.#servers.locate(selector, options.signal)
-    const config = this.registration(key)?.config
-    if (config === undefined) throw new UnknownServerError(key)
-    const catalogRevision = this.#manager.catalogRevision(key)
-    const issued = this.#issue({ key, config, catalogRevision }, stepApprovals(this.#options))
-    const authority = issued && callAuthority(issued, 'approve')
-    const { _meta, ...rest } = params
-    const toRecord = { operation: kind, key, config, tool: name, authority, arguments: rest }
-    return this.#audit.tool(toRecord, async (record) => {
-      const client = await this.#manager.ready(key, options.signal)
-      record?.decided('run', 'mode')
-      record?.sending()
-      return client.request(method, params, { timeoutMs: OPERATION_TIMEOUT, ...options })
-    })
+    return this.#direct.request(selector, { kind: 'completion', method, name: method, params }, options)
   }
 
   async client(
     selector: ServerSelector,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ key: ServerKey; client: ReadyClient }> {
-    this.#refuseWhenClosed()
-    const key = await this.#servers.locate(selector, options.signal)
+    const key = await this.#locate(selector, options.signal)
     return { key, client: await this.#manager.ready(key, options.signal) }
   }
 
@@ -368,16 +253,7 @@ export class RuntimeThread implements Thread {
 
   async rootsChanged(): Promise<void> {
     this.#refuseWhenClosed()
-    const servers = await this.#manager.capture({ wait: 'none' })
-    await Promise.all(
-      servers.map(async ({ key, client }) => {
-        try {
-          await client?.notify('notifications/roots/list_changed')
-        } catch (error) {
-          this.#warn(key, error)
-        }
-      }),
-    )
+    await tellRootsChanged(this.#manager, this.#listener)
   }
 
   get environments(): readonly SelectedEnvironment[] {
@@ -421,6 +297,11 @@ export class RuntimeThread implements Thread {
     }
   }
 
+  async #locate(selector: ServerSelector, signal: AbortSignal | undefined): Promise<ServerKey> {
+    this.#refuseWhenClosed()
+    return this.#servers.locate(selector, signal)
+  }
+
   async #live(key: ServerKey, signal: AbortSignal | undefined): Promise<CapturedServer> {
     await this.#manager.ready(key, signal)
     return this.#manager.captureOne(key, signal)
@@ -456,27 +337,9 @@ export class RuntimeThread implements Thread {
     if (this.#isKept) this.#host.memory.put(this.id, { environments: places, capabilityRoots: this.#roots })
   }
 
-  #heard(heard: ConnectionEvent): void {
-    const event =
-      heard.type === 'notification' ? { ...heard, notification: causeOf(heard.notification).message } : heard
+  #heard(event: ConnectionEvent): void {
     if (event.type === 'status' && event.status === 'ready') void this.#logLevel.cameUp(event.key)
-    this.#options.onEvent?.(event)
-  }
-
-  #warn(key: ServerKey, error: unknown): void {
-    const code = error instanceof ReeveError ? error.code : 'internal'
-    this.#tell({ type: 'warning', key, code, message: error instanceof Error ? error.message : String(error) })
-  }
-
-  /** A listener that throws is told so where nothing of ours is in the middle of something. */
-  #tell(event: ThreadEvent): void {
-    try {
-      this.#options.onEvent?.(event)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
+    this.#listener.relay(event)
   }
 
   #refuseWhenClosed(): void {
