@@ -31,6 +31,7 @@ import type { FirstPartyParts, OwningAuth } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
 import type { StepHost } from './step.js'
+import { ThreadServers, type ThreadServersOptions } from './thread-servers.js'
 import type { SelectedEnvironment, ThreadEvent, ThreadOptions } from './types.js'
 
 /** What the runtime lends to a thread. */
@@ -106,6 +107,16 @@ export function managerOptionsOf(
     ...(principal !== undefined && principal !== LOCAL_USER && { principal }),
     ...(graceMs !== undefined && { graceMs }),
   }
+}
+
+/** Which servers a thread has, as it asks for them. */
+export function threadServersOf(
+  { environments, capabilities, cwd }: ThreadHost,
+  { only, warm = true, compatibility = false, permissions }: ThreadOptions,
+  own: Pick<ThreadServersOptions, 'manager' | 'configuration' | 'places' | 'roots' | 'onEvent'>,
+): ThreadServers {
+  const asked = { only, warm, compatibility, permissions, threadCwd: cwd }
+  return new ThreadServers({ ...own, ...asked, environments, source: capabilities() })
 }
 
 /** Where calls of a thread are told, as the program that it works for. */

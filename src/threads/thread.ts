@@ -40,9 +40,10 @@ import {
   stepHostOf,
   type ThreadHost,
   type ThreadOrigin,
+  threadServersOf,
 } from './thread-host.js'
 import { ThreadListener } from './thread-listener.js'
-import { ThreadServers } from './thread-servers.js'
+import type { ThreadServers } from './thread-servers.js'
 import { type Turn, turnOf } from './turn-meta.js'
 import type {
   ApprovalTarget,
@@ -124,18 +125,11 @@ export class RuntimeThread implements Thread {
         ...(channel.isOpen && { onRequest: judgedQuestions(judging) }),
       }),
     )
-    this.#servers = new ThreadServers({
+    this.#servers = threadServersOf(host, options, {
       manager: this.#manager,
-      environments: host.environments,
-      source: host.capabilities(),
       configuration,
       places,
       roots: this.#roots,
-      only: options.only,
-      warm: options.warm ?? true,
-      compatibility: options.compatibility ?? false,
-      threadCwd: host.cwd,
-      permissions: options.permissions,
       onEvent: (event) => this.#listener.tell(event),
     })
     this.#hooks = callHooksOf(host, options, configuration, {
