@@ -131,9 +131,10 @@ export class Registration {
 
   async #post(encodings: string): Promise<AuthReply> {
     const { issuer, places, http, clock, installationId, isHeld } = this.#options
-    if (isHeld !== undefined && !isHeld(credentialKey(this.#credential))) throw noLongerHeld()
     const url = issuer.registrationUrl(places)
     const installation = typeof installationId === 'string' ? installationId : await installationId()
+    // After the last wait: nothing is sent for a credential that was given up meanwhile.
+    if (isHeld !== undefined && !isHeld(credentialKey(this.#credential))) throw noLongerHeld()
     const facts = { credential: this.#credential, installationId: installation, publicKey: this.#key.publicKey }
     const { headers, body } = issuer.registration({ ...facts, idempotencyKey: this.#idempotencyKey })
     const abort = new AbortController()
