@@ -14,4 +14,12 @@ export class Permit {
     )
     return mine
   }
+
+  /** Resolves when nobody has it or waits for it any more. Never rejects. */
+  async idle(): Promise<void> {
+    for (let last: Promise<void> | undefined; last !== this.#last; ) {
+      last = this.#last
+      await last
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import {
   AgentTasks,
   type AssertionIssuer,
@@ -24,6 +25,7 @@ import {
   systemClock,
 } from '../auth/index.js'
 import type { HttpRoute } from '../environments/index.js'
+import { ClosedError } from '../errors.js'
 import { watchRecord } from './record-watch.js'
 
 /** What only the embedding program can say of the first-party backend; no configuration sets any of it. */
@@ -48,6 +50,9 @@ export interface HomeCredentials {
   readonly store?: AuthStorageMode
 }
 
+/** Milliseconds that a process which ends waits for refreshes. */
+const SETTLING = 10_000
+
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The parts of first-party auth that are one per process. Who is signed in is none of them: that is a manager. */
@@ -58,7 +63,9 @@ export class FirstPartyHost {
   readonly #home: string
   readonly #report: (problem: Error) => void
   readonly #ofHome = new Map<string, Promise<AuthManager>>()
+  readonly #managers = new Set<AuthManager>()
   readonly #endings = new Set<() => void>()
+  #installation: Promise<string> | undefined
   #isClosed = false
 
   constructor(
@@ -77,12 +84,14 @@ export class FirstPartyHost {
     this.#report = onProblem
     this.http = createAuthHttp(client)
     const { http } = this
-    let id: Promise<string> | undefined
-    const readId = () => {
-      id ??= installationId(home)
-      return id
-    }
-    const instances = new RuntimeInstances({ issuer, places, http, clock, installationId: readId, onProblem })
+    const instances = new RuntimeInstances({
+      issuer,
+      places,
+      http,
+      clock,
+      installationId: () => this.#readInstallation(),
+      onProblem,
+    })
     this.runtime = Object.freeze({
       places,
       issuer,
@@ -116,13 +125,28 @@ export class FirstPartyHost {
     return made
   }
 
+  /** Read once; when it could not be kept, the next one who needs it tries again. */
+  #readInstallation(): Promise<string> {
+    if (this.#isClosed) return Promise.reject(new ClosedError('ReeveHost'))
+    this.#installation ??= installationId(this.#home).catch((error: unknown) => {
+      this.#installation = undefined
+      throw error
+    })
+    return this.#installation
+  }
+
   #watch(manager: AuthManager): void {
     if (!this.#isClosed) this.#endings.add(watchRecord(this.#home, manager, this.#report))
   }
 
-  /** Forgets every key. */
-  close(): void {
+  /**
+   * Forgets every key. Resolves when nothing is written to the home any more: refreshes and logouts that had begun are
+   * waited for, up to ten seconds, since a session whose refresh is cut off is lost.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true
+    const settled = [...this.#managers].map((manager) => manager.settled())
+    await inTime(Promise.allSettled([...settled, this.#installation]), SETTLING)
     for (const end of this.#endings) end()
     this.#endings.clear()
   }
@@ -135,7 +159,17 @@ export class FirstPartyHost {
       clock,
       onProblem: this.#report,
     })
+    // A host's callback is nothing to wait for: what it gives is not kept here.
+    if (one?.kind !== 'host') this.#managers.add(manager)
     this.#endings.add(instances.follow(manager))
     return manager
   }
+}
+
+/** Resolves with the work, or after so many milliseconds. */
+async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
+  const bound = new AbortController()
+  const late = wait(ms, undefined, { signal: bound.signal, ref: false }).catch(() => undefined)
+  await Promise.race([work, late])
+  bound.abort()
 }

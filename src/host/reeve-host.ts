@@ -190,7 +190,7 @@ export class ReeveHost implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
     await this.#pool.close()
-    this.firstParty.close()
+    await this.firstParty.close()
     await this.#keeper.settled()
     await this.#environments.close()
     await this.#local.close()

@@ -1,10 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/auth/index.js'
 import { hostTokensSource, Reeve, sessionOf, type Thread } from '../../src/reeve.js'
+import { eventually } from '../fixtures/stdio/running.js'
 import { json } from '../standins/backend-model.js'
-import { type BackendRuntimeOptions, HUB, schemes, startBackendRuntime } from '../standins/backend-runtime.js'
+import {
+  type BackendRuntime,
+  type BackendRuntimeOptions,
+  HUB,
+  schemes,
+  startBackendRuntime,
+} from '../standins/backend-runtime.js'
 
 const RUNTIME_MODES = ['dual_header', 'assertion_only'] as const
 const call = { ...HUB, tool: 't', arguments: {} }
@@ -190,6 +197,90 @@ describe('a logout of another process', () => {
     expect(backend.model.violations).toEqual([])
   })
 })
+
+/** Another runtime of the home, as a gateway that runs for long. */
+async function another({ home, env, backend }: BackendRuntime) {
+  return Reeve.open({
+    home,
+    env,
+    cwd: home,
+    configFiles: [join(home, 'config.toml')],
+    credentials: { from: 'home' },
+    firstParty: { route: backend.route },
+  })
+}
+
+const accountOf = ({ auth }: Reeve) => {
+  const now = auth?.current()
+  return now?.state === 'signed_in' ? now.identity.accountId : now?.state
+}
+
+describe('a login of another process', () => {
+  it('counts here once nobody is signed in any more', async () => {
+    await using world = await startBackendRuntime({})
+    await using gateway = await another(world)
+    await world.reeve.auth?.logout()
+    await eventually(() => expect(accountOf(gateway)).toBe('signed_out'))
+    await world.signIn('acct-2')
+    await eventually(() => expect(accountOf(gateway)).toBe('acct-2'))
+    const thread = await gateway.startThread({ ...(gateway.auth && { auth: gateway.auth }) })
+    await thread.callTool(call)
+    expect(world.sent('tools/call').map(({ account }) => account)).toEqual(['acct-2'])
+    expect(world.backend.model.violations).toEqual([])
+  })
+
+  it('is not what a record says that was there before a logout, nor a refresh of it', async () => {
+    await using world = await startBackendRuntime({})
+    await using gateway = await another(world)
+    await world.signIn('acct-2')
+    expect(accountOf(gateway)).toBe('acct-1')
+    await gateway.auth?.logout()
+    const looked = new Promise<void>((resolve) => {
+      const kept = gateway.auth?.kept.bind(gateway.auth)
+      if (gateway.auth && kept)
+        gateway.auth.kept = async () => {
+          const found = await kept()
+          resolve()
+          return found
+        }
+    })
+    await world.reeve.auth?.refresh()
+    await looked
+    await eventually(() => expect(accountOf(gateway)).toBe('signed_out'))
+    // It is one when somebody else logs in.
+    await world.signIn('acct-3')
+    await eventually(() => expect(accountOf(gateway)).toBe('acct-3'))
+    expect(world.sent()).toEqual([])
+  })
+})
+
+describe('a host that closes', () => {
+  it('keeps what a refresh brings that is under way', async () => {
+    const world = await startBackendRuntime({ mode: 'dual_header' })
+    await using _ = world
+    const record = join(world.home, 'auth.json')
+    const before = await readFile(record, 'utf8')
+    const refreshed = world.reeve.auth?.refresh()
+    await world.reeve.close()
+    expect(await readFile(record, 'utf8')).not.toBe(before)
+    await expect(refreshed).resolves.toBe('changed')
+  })
+
+  it('writes nothing into its home afterwards', async () => {
+    const world = await startBackendRuntime({ mode: 'dual_header' })
+    await using _ = world
+    await world.thread()
+    await world.reeve.close()
+    const names = await readdir(world.home)
+    expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([])
+    await turns(50)
+    expect(await readdir(world.home)).toEqual(names)
+  })
+})
+
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await new Promise((resolve) => setImmediate(resolve))
+}
 
 describe('the configuration', () => {
   it('that names an unknown mode is told, and means nothing less than assertions', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { json } from '../../../test/standins/backend-model.js'
 import { AuthWorld } from '../../../test/standins/backend-world.js'
+import { identityOf } from '../sources/credential.js'
 import { accessTokenSource, apiKeySource } from '../sources/environment-source.js'
 import { FileAuthStorage } from '../sources/file-storage.js'
 import { hostTokensSource } from '../sources/host-source.js'
@@ -181,6 +182,25 @@ describe('the auth manager', () => {
     expect(world.manager.current().state).toBe('signed_out')
     expect(await world.storage.load()).toBeNull()
     expect(world.problems).toMatchObject([{ code: 'refresh_failed' }])
+  })
+
+  it('takes a login that was made elsewhere while nobody is signed in, unless somebody signs in here', async () => {
+    const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
+    const acct2 = identityOf(world.session('acct-2'))
+    await world.source.save(world.session('acct-2'))
+    expect(await world.manager.kept()).toEqual(acct2)
+    expect(await world.manager.adoptKept(acct2)).toBe(false)
+    await world.manager.logout()
+    expect(await world.manager.adoptKept(identityOf(world.session('acct-3')))).toBe(false)
+    const adopting = world.manager.adoptKept(acct2)
+    const host = hostTokensSource({ accessToken: 'h', accountId: 'acct-9' })
+    await world.manager.installHost(host)
+    expect(await adopting).toBe(false)
+    expect(world.signedIn().identity.accountId).toBe('acct-9')
+    await world.manager.logout()
+    expect(await world.manager.adoptKept(acct2)).toBe(true)
+    expect(world.signedIn().identity).toEqual(acct2)
+    expect(world.signedIn().grant.revoked.aborted).toBe(false)
   })
 
   it('asks nothing of sessions that do not end in time', async () => {

@@ -4,6 +4,7 @@ import { backoffMs } from '../backoff.js'
 import type { Clock } from '../clock.js'
 import { Permit } from '../permit.js'
 import {
+  type AccountIdentity,
   type Credential,
   credentialKey,
   identityOf,
@@ -109,7 +110,7 @@ export class AuthManager {
     if (isHostGiven(credential)) throw new InvalidArgumentsError('credentials of the host are installed, not logged in')
     const intent = ++this.#intent
     await this.#permit.run(async () => {
-      const source = this.#options.sources.find(({ save }) => save !== undefined)
+      const source = this.#keeper
       if (source === undefined) throw new InvalidArgumentsError('no source of this manager keeps logins')
       this.#overtaken(intent)
       await exclusively(source, async () => source.save?.(credential))
@@ -170,6 +171,32 @@ export class AuthManager {
       await this.#leaving.revoke(source, last)
       // Whoever signed in since then has replaced the record.
       if (intent === this.#intent) await exclusively(source, async () => source.remove?.(before.identity))
+    })
+  }
+
+  /** Resolves when no change is under way: one that is cut off loses what the authority has given for it. Never rejects. */
+  settled(): Promise<void> {
+    return this.#permit.idle()
+  }
+
+  /** Whose login the source that keeps logins holds now, whoever is signed in; null: nobody's. Rejects as `reload`. */
+  async kept(): Promise<AccountIdentity | null> {
+    const credential = await this.#keeper?.load()
+    return credential ? identityOf(credential) : null
+  }
+
+  /** Signs in with the kept login of this account, which somebody made elsewhere, if nobody did anything here meanwhile. */
+  adoptKept(identity: AccountIdentity): Promise<boolean> {
+    const before = this.#snapshot
+    const intent = this.#intent
+    return this.#permit.run(async () => {
+      const source = this.#keeper
+      const credential = await source?.load()
+      await nextTurn()
+      const isOvertaken = before.state !== 'signed_out' || this.#snapshot !== before || intent !== this.#intent
+      if (!source || !credential || isOvertaken || !sameIdentity(identityOf(credential), identity)) return false
+      this.#enter(credential, source, 'login')
+      return true
     })
   }
 
@@ -281,6 +308,11 @@ export class AuthManager {
   }
 
   // ---- parts ----
+
+  /** The source that logins are kept by. */
+  get #keeper(): CredentialSource | undefined {
+    return this.#options.sources.find(({ save }) => save !== undefined)
+  }
 
   #enter(credential: Credential, source: CredentialSource, cause: AuthChange['cause']): void {
     const grant = this.#grants.login(identityOf(credential))
