@@ -1,6 +1,5 @@
 import type {
   AuthManager,
-  CredentialSource,
   LoggedIn,
   LoggedOut,
   LoginServer,
@@ -10,16 +9,9 @@ import type {
   SubjectTokens,
   UnattendedLoginOptions,
 } from './auth/index.js'
-import {
-  AuditLog,
-  type HookListing,
-  Hooks,
-  type LauncherFindings,
-  type Launchers,
-  withTrustProblems,
-} from './authority/index.js'
-import { configuredCatalog, type EffectiveServer, effectiveServers } from './catalog/index.js'
-import { type AnalyticsSettings, type ConfigProblem, type LoadedConfig, loadConfig, userHome } from './config/index.js'
+import { AuditLog, type HookListing, Hooks, type LauncherFindings } from './authority/index.js'
+import type { EffectiveServer } from './catalog/index.js'
+import type { ConfigProblem, LoadedConfig } from './config/index.js'
 import { CapabilityFinder, type Environment, EnvironmentRegistry } from './environments/index.js'
 import {
   ClosedError,
@@ -29,107 +21,24 @@ import {
   UnknownServerError,
   UnknownThreadError,
 } from './errors.js'
-import { type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
 import { serverKey } from './identity/index.js'
 import { implementation } from './protocol/index.js'
+import { analyticsSettings, type Configured, configure } from './reeve/configured.js'
+import type { ReeveOptions } from './reeve/options.js'
+import { partsFrom, type RuntimeParts } from './reeve/parts.js'
 import { Analytics } from './telemetry/index.js'
 import {
   RuntimeThread,
   type ServerSelector,
   type Thread,
-  type ThreadConfiguration,
   type ThreadHost,
   type ThreadOptions,
   type ThreadOrigin,
   type ThreadRecord,
 } from './threads/index.js'
 
-export {
-  type AssertionIssuer,
-  AuthManager,
-  type AuthManagerOptions,
-  accessTokenSource,
-  apiKeySource,
-  type BackendPlaces,
-  CallbackListener,
-  type CredentialSource,
-  callbackPlace,
-  hostAssertionSource,
-  hostHeadersSource,
-  hostTokensSource,
-  type LoggedIn,
-  type LoginServer,
-  type NetworkPolicies,
-  type PendingLogin,
-  type RuntimeAuthMode,
-  type ServerLoginOptions,
-  type ServerLogins,
-  type StoredCredential,
-  type SubjectToken,
-  type SubjectTokens,
-  sessionOf,
-  type UnattendedLoginOptions,
-} from './auth/index.js'
-export type {
-  ElicitationAnswer,
-  FunctionHook,
-  HookInput,
-  HookListing,
-  HookReport,
-  HookRun,
-  LauncherFault,
-  LauncherFinding,
-  LauncherFindings,
-  PauseState,
-  PromptFacts,
-  Reviewer,
-  ReviewRequest,
-  SurfacedElicitation,
-} from './authority/index.js'
-export { clientRequestParams, fallbackPromptParams, promptParams, reviewSchema } from './authority/index.js'
-export type { CatalogProblem, PermissionAuthority } from './catalog/index.js'
-export type {
-  CacheHint,
-  ClientProfile,
-  ConnectionEvent,
-  FromServer,
-  Inventory,
-  ReadyClient,
-  ServerRequestHandler,
-  ServerStatus,
-} from './connections/index.js'
-export type {
-  AddedEnvironmentOptions,
-  CapabilityRoot,
-  DiscoveryProblem,
-  EnvironmentRegistry,
-  EnvironmentState,
-} from './environments/index.js'
-export * from './errors.js'
-export { type FirstPartyOptions, type HomeCredentials, ReeveHost, type ReeveHostOptions } from './host/index.js'
-export { displayKey, type EnvironmentId, type ServerKey, type ServerName, serverKey } from './identity/index.js'
-export type * from './threads/index.js'
-export type { AnalyticsSettings, ConfigProblem, EffectiveServer, LoadedConfig }
-
-export interface ReeveOptions extends ReeveHostOptions {
-  /** Read instead of the user's and the project's configuration; later files win. */
-  readonly configFiles?: readonly string[]
-  /** Where a project's configuration is looked for, and where local servers without `cwd` run. Default: `process.cwd()`. */
-  readonly cwd?: string
-  /** Over those of the configuration. */
-  readonly features?: Readonly<Record<string, boolean>>
-  /** Under those of the configuration: what holds where it says nothing. */
-  readonly featureDefaults?: Readonly<Record<string, boolean>>
-  /**
-   * Makes `Reeve.auth`, for whoever hands it on to threads: of a source, or of who is signed in to the home. Absent: nobody
-   * is signed in to the first-party backend.
-   */
-  readonly credentials?: CredentialSource | HomeCredentials
-  /** Over `[analytics]` of the configuration: whether, and where, calls are told. Default: off. */
-  readonly analytics?: AnalyticsSettings
-  /** Shared with other runtimes of this process, whose home and variables are then this one's. Default: one of its own. */
-  readonly host?: ReeveHost
-}
+export type { ReeveOptions } from './reeve/options.js'
+export * from './reeve/surface.js'
 
 /**
  * The runtime: owns configuration, state, the host and every connection, and hands out threads.
@@ -384,57 +293,4 @@ export class Reeve implements AsyncDisposable {
       },
     }
   }
-}
-
-interface Configured {
-  readonly loaded: LoadedConfig
-  /** Outside any thread. */
-  readonly servers: readonly EffectiveServer[]
-  readonly threads: ThreadConfiguration
-  readonly launchers: Launchers
-}
-
-/** What the program says counts over the configuration. */
-function analyticsSettings({ options }: RuntimeParts, { loaded }: Configured): AnalyticsSettings {
-  return { ...loaded.analytics, ...options.analytics }
-}
-
-/** @param before Launchers are looked for once, unless the setting is another. */
-async function configure({ host, cwd, options }: RuntimeParts, before?: Configured): Promise<Configured> {
-  const { home, env } = host
-  const loaded = withTrustProblems(
-    await loadConfig({ home, cwd, env, ...(options.configFiles && { files: options.configFiles }) }),
-  )
-  const isOn = (feature: string) =>
-    options.features?.[feature] ?? loaded.features.get(feature) ?? options.featureDefaults?.[feature] ?? false
-  const multiEnvironment = isOn('multi_environment_mcp')
-  const rootsInOneRequest = isOn('executor_capability_discovery')
-  const installedPlugins = rootsInOneRequest && isOn('executor_capability_discovery_v2')
-  const isSame = before?.loaded.launcher === loaded.launcher
-  return {
-    loaded,
-    launchers: isSame ? before.launchers : await host.launchers(loaded.launcher),
-    servers: effectiveServers(configuredCatalog(loaded, { multiEnvironment })),
-    threads: {
-      loaded,
-      settings: loaded.environments,
-      permissions: { settings: loaded.permissions, home: userHome(env) },
-      multiEnvironment,
-      prefixedNames: !isOn('non_prefixed_mcp_tool_names'),
-      runtimeAuthMode: loaded.runtimeAuthMode,
-      discovery: { rootsInOneRequest, installedPlugins, executorConfig: multiEnvironment },
-    },
-  }
-}
-
-interface RuntimeParts {
-  readonly options: ReeveOptions
-  readonly cwd: string
-  readonly host: ReeveHost
-  readonly ownsHost: boolean
-}
-
-function partsFrom(options: ReeveOptions): RuntimeParts {
-  const cwd = options.cwd ?? process.cwd()
-  return { options, cwd, host: options.host ?? new ReeveHost(options), ownsHost: options.host === undefined }
 }
