@@ -38,6 +38,7 @@ export {
   identityOf,
   sameIdentity,
   tokenEndsAt,
+  usesBackend,
 } from './sources/credential.js'
 export type { CredentialSource, RefreshReason, SourceKind } from './sources/credential-source.js'
 export {

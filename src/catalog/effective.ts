@@ -11,6 +11,8 @@ const STAGING_HOST = 'chatgpt-staging.com'
 export interface AccountFacts {
   /** The configured ChatGPT base URL, if any. */
   readonly chatgptBaseUrl?: string
+  /** Exact origins of a deployment that the embedding program trusts as the built-in one. */
+  readonly trustedOrigins?: readonly string[]
   readonly appsEnabled: boolean
   /** Whether the session's auth uses the Codex backend. */
   readonly usesCodexBackend: boolean
@@ -28,7 +30,7 @@ export function effectiveServers(catalog: Catalog, account: AccountFacts = NO_AC
   return deepFreeze(
     catalog.servers
       .filter(({ key }) => hasApps || key.name !== HOSTED_APPS_NAME)
-      .map(({ key, source, config }) => ({ key, source, config: withTrustedAuth(config, account.chatgptBaseUrl) })),
+      .map(({ key, source, config }) => ({ key, source, config: withTrustedAuth(config, account) })),
   )
 }
 
@@ -37,18 +39,19 @@ export function isAgentPlugin(source: RegistrationSource): boolean {
   return 'plugin' in source && source.plugin.agentPlugin
 }
 
-function withTrustedAuth(config: ServerConfig, baseUrl: string | undefined): ServerConfig {
+function withTrustedAuth(config: ServerConfig, account: AccountFacts): ServerConfig {
   const { transport } = config
-  if (transport.type === 'stdio' || transport.auth !== 'chatgpt' || isTrusted(transport.url, baseUrl)) return config
+  if (transport.type === 'stdio' || transport.auth !== 'chatgpt' || isTrusted(transport.url, account)) return config
   return { ...config, transport: { ...transport, auth: 'oauth' } }
 }
 
 /** The built-in origin; or the configured one if that is staging. A base URL that is merely configured proves nothing. */
-function isTrusted(url: string, baseUrl: string | undefined): boolean {
+function isTrusted(url: string, { chatgptBaseUrl: baseUrl, trustedOrigins = [] }: AccountFacts): boolean {
   const target = parseUrl(url)
   const base = baseUrl === undefined ? undefined : parseUrl(baseUrl)
   // `blob:https://…` has the origin of what it wraps.
   if (target?.protocol !== 'https:' && target?.protocol !== 'http:') return false
+  if (trustedOrigins.includes(target.origin)) return true
   return target.origin === CHATGPT_ORIGIN || (base !== undefined && isStaging(base) && target.origin === base.origin)
 }
 

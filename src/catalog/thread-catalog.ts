@@ -15,6 +15,8 @@ export interface ThreadCatalogParts {
   /** The roots that were looked for, from `effectiveRoots`: their order decides between plugins. */
   readonly roots?: readonly CapabilityRoot[]
   readonly policies?: Policies
+  /** The hosted apps, where the thread has them. */
+  readonly hostedApps?: Registration | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ThreadCatalogParts {
  * ```
  */
 export function threadCatalog(
-  { servers, environments = [], roots = [], policies = {} }: ThreadCatalogParts,
+  { servers, environments = [], roots = [], policies = {}, hostedApps }: ThreadCatalogParts,
   options: CatalogOptions = {},
 ): Catalog {
   const builder = new CatalogBuilder(options)
@@ -38,6 +40,7 @@ export function threadCatalog(
     ...servers.map(configured),
     ...pluginRegistrations(environments, roots),
     ...environments.flatMap(ofExecutorConfig),
+    ...(hostedApps === undefined ? [] : [hostedApps]),
   ]
   for (const registration of registrations) builder.register(underPolicies(registration, policies))
   return builder.build()

@@ -1,4 +1,5 @@
 // What every start needs. `list` is measured against a bare `node`, so the rest is loaded when it is used.
+export type { AppPolicy, AppToolPolicy } from './app-policy.js'
 export { parseCodexConfig } from './codex-config.js'
 export type { AddOutcome } from './edit/index.js'
 export { CONNECTING_VARIABLES, connectingVariables } from './environments/host-variables.js'

@@ -1,3 +1,4 @@
+import type { AppPolicy } from './app-policy.js'
 import { mergeEnvironments } from './environments/merge.js'
 import type { EnvironmentsFile } from './environments/read-file.js'
 import type { EnvironmentSettings } from './environments/settings.js'
@@ -38,6 +39,8 @@ export interface MergedSettings {
   /** `features.runtime_agent_instances`, of the user's own files. */
   readonly runtimeAuthMode: RuntimeAuthMode
   readonly plugins: ReadonlyMap<string, PluginPolicy>
+  /** `[apps]`, by connector id. */
+  readonly apps: ReadonlyMap<string, AppPolicy>
   readonly hooks: MergedHooks
   readonly audit: AuditSettings
   readonly analytics: AnalyticsSettings
@@ -73,6 +76,7 @@ export function mergeLayers(
   const shadowed: ShadowedServer[] = []
   const features = new Map<string, boolean>()
   const plugins = new Map<string, PluginPolicy>()
+  const apps = new Map<string, AppPolicy>()
   let oauth: OAuthSettings = {}
   let broker: BrokerSettings = {}
   let audit: AuditSettings = {}
@@ -99,6 +103,7 @@ export function mergeLayers(
       plugins.set(id, layer === 'project' ? trustedAsBefore(policy, plugins.get(id)) : policy)
     // Where tokens are kept and sent, and what runs for all projects, is the user's own choice, not a project's.
     if (layer !== 'project') {
+      for (const [id, policy] of settings.apps) apps.set(id, policy)
       oauth = { ...oauth, ...settings.oauth }
       broker = { ...broker, ...settings.broker }
       audit = { ...audit, ...settings.audit }
@@ -121,6 +126,7 @@ export function mergeLayers(
     features,
     runtimeAuthMode,
     plugins,
+    apps,
     hooks: Object.freeze({ entries: layers.flatMap(({ settings }) => settings.hooks.entries), states: hookStates }),
     audit: Object.freeze(audit),
     analytics: Object.freeze(analytics),

@@ -2,6 +2,7 @@ import { isTable, type Path, type SourceDocument } from './source/raw.js'
 
 /** Sections that are the user's own to write: where tokens go, what is recorded, what runs for all projects. */
 const OWN_SECTIONS = [
+  'apps',
   'audit',
   'broker',
   'gateway',

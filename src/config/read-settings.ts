@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.js'
+import { readAppPolicy } from './app-policy.js'
 import { readEnvironmentSections } from './environments/read-sections.js'
 import { type Environment, expandEntry } from './expand.js'
 import { readGatewayAuth } from './gateway-auth.js'
@@ -49,6 +50,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     features: readFeatures(reading),
     runtimeAuthMode: readRuntimeAuthMode(reading),
     plugins: readEach(reading, 'plugins', readPlugin),
+    apps: readEach(reading, 'apps', readAppPolicy),
     hooks: readHooks(reading),
     audit: readAudit(reading),
     analytics: reading.member('analytics', analyticsSettings.read) ?? {},

@@ -1,3 +1,4 @@
+import type { AppPolicy } from './app-policy.js'
 import type { EnvironmentSections } from './environments/read-sections.js'
 import type { GatewayAuthSettings } from './gateway-auth.js'
 import type { HookSettings } from './hooks/settings.js'
@@ -62,6 +63,8 @@ export interface FileSettings {
   readonly features: ReadonlyMap<string, boolean>
   readonly runtimeAuthMode: RuntimeAuthMode | undefined
   readonly plugins: ReadonlyMap<string, PluginPolicy>
+  /** By connector id. */
+  readonly apps: ReadonlyMap<string, AppPolicy>
   readonly hooks: HookSettings
   readonly audit: AuditSettings
   readonly analytics: AnalyticsSettings

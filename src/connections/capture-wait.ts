@@ -1,3 +1,4 @@
+import { isHostOwnedApps } from '../catalog/index.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
 import { orAborted } from './abort.js'
 import type { Lease } from './lease.js'
@@ -13,6 +14,8 @@ export interface CaptureOptions {
   readonly wait?: 'grace' | 'none' | 'all'
   /** Servers that this capture can't do without. */
   readonly required?: readonly ServerKey[]
+  /** Servers that are coming back, and are not waited for unless all are. */
+  readonly unawaited?: readonly ServerKey[]
   readonly signal?: AbortSignal
 }
 
@@ -20,12 +23,13 @@ type EnabledView = View & { readonly lease: Lease }
 
 /** Waits as the options say (reference: connections, 7.2). Failures end a wait like successes; nothing is thrown for them. */
 export async function waitForCapture(set: ConnectionSet, options: CaptureOptions): Promise<void> {
-  const { wait = 'grace', required = [], signal } = options
+  const { wait = 'grace', required = [], unawaited = [], signal } = options
   const starting = set.enabled.filter(({ lease }) => lease.connection.state.state === 'starting')
   if (wait === 'none' || starting.length === 0) return
   if (wait === 'all') return settle(starting, signal)
-  const must = starting.filter((view) => mustWait(view, required))
-  const may = starting.filter((view) => !must.includes(view) && offerBasis(view) === 'none')
+  const awaited = starting.filter(({ key }) => !unawaited.some((other) => sameKey(key, other)))
+  const must = awaited.filter((view) => mustWait(view, required))
+  const may = awaited.filter((view) => !must.includes(view) && offerBasis(view) === 'none')
   await Promise.all([settle(must, signal), may.length > 0 && orAborted(set.grace.wait(settle(may)), signal)])
 }
 
@@ -36,6 +40,8 @@ export async function waitForCapture(set: ConnectionSet, options: CaptureOptions
 function mustWait(view: EnabledView, required: readonly ServerKey[]): boolean {
   if (view.lease.connection.reach.isRecovering) return false
   if (required.some((key) => sameKey(key, view.key))) return true
+  // Nothing is known of them, and a turn without them would be another one (reference: connections, 7.2).
+  if (isHostOwnedApps(view.server) && offerBasis(view) === 'none') return true
   const { config } = view.server
   return config.required && !(config.startupReadiness === 'catalog' && offerBasis(view) === 'cached')
 }

@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   readonly timers: Timers
   /** Keeps what the server offers beyond this process. */
   readonly keep?: (inventory: Inventory) => void
+  /** Told before the tools are listed. */
+  readonly began?: () => void
   /** Which era each server was found to speak. */
   readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
@@ -37,7 +39,7 @@ export interface ConnectionOptions {
 
 /** How a connection's server is started, each time: what the sessions have in common. */
 export function recipeOf(
-  { server, identity, profile, open, environment, timers, authState, eras }: ConnectionOptions,
+  { server, identity, profile, open, environment, timers, authState, eras, began }: ConnectionOptions,
   { warn, ...ports }: Pick<Recipe, 'tool' | 'handlers'> & { readonly warn: (warning: unknown) => void },
 ): Recipe {
   return {
@@ -59,5 +61,6 @@ export function recipeOf(
     memory: new SessionMemory(),
     ...ports,
     ...(authState && { authState }),
+    ...(began && { began }),
   }
 }

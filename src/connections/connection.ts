@@ -5,7 +5,6 @@ import { type JsonObject, MODERN_RPC } from '../protocol/index.js'
 import { orAborted } from './abort.js'
 import { Attribution } from './attribution.js'
 import { type ConnectionOptions, recipeOf } from './connection-options.js'
-import { followCredential } from './first-party.js'
 import type { ConnectionIdentity } from './identity.js'
 import { Lifecycle, outcomeError } from './lifecycle.js'
 import type { Handshake } from './negotiate.js'
@@ -15,8 +14,8 @@ import { Reach } from './reach.js'
 import type { ConnectionRoute } from './route.js'
 import { Routes } from './routes.js'
 import type { ServerOffer } from './server-offer.js'
-import { SessionRebuild } from './session-rebuild.js'
 import type { ServerMessage } from './session.js'
+import { SessionRebuild } from './session-rebuild.js'
 import { LISTING, LISTING_TIMEOUT, type Recipe, type StartedSession } from './startup.js'
 import type { ConnectionState } from './state.js'
 import type { RequestOptions } from './types.js'
@@ -165,6 +164,11 @@ export class Connection {
     this.#upkeep.renewExpired()
   }
 
+  /** Lists the tools anew, now; what runs keeps what it has. Rejects with what that failed with. */
+  refreshTools(): Promise<void> {
+    return this.#upkeep.refreshTools()
+  }
+
   /** Ends a startup under way, and the wait for a restart. A connection that is up stays up. */
   cancelStartup(): void {
     this.#lifecycle.cancelStartup()
@@ -255,7 +259,7 @@ export class Connection {
     })
   }
 
-  #upkeepOf({ server: { key, config }, timers, debounce, keep }: ConnectionOptions): OfferUpkeep {
+  #upkeepOf({ server: { key, config }, timers, debounce, keep, began }: ConnectionOptions): OfferUpkeep {
     const { lifetime } = this.#lifecycle
     return new OfferUpkeep({
       key,
@@ -263,6 +267,7 @@ export class Connection {
       timers,
       debounce,
       keep,
+      began,
       lifetime,
       session: () => this.#lifecycle.keeper.current,
       settled: () => this.settled(),

@@ -1,6 +1,6 @@
 import { ProtocolViolationError, ReeveError, RpcError } from '../errors.js'
-import type { ServerKey } from '../identity/index.js'
-import { type JsonObject, MODERN_META, RPC } from '../protocol/index.js'
+import { HOSTED_APPS_NAME, type ServerKey } from '../identity/index.js'
+import { type JsonObject, LIMITS, MODERN_META, RPC } from '../protocol/index.js'
 import { narrowestHint, readCacheHint } from './cache-hint.js'
 import { mirroredTools } from './eras/mirrored-tools.js'
 import { deepFreeze } from './freeze.js'
@@ -116,17 +116,27 @@ async function listOrWarn(
 
 /** All pages, and what a modern server says of keeping them. */
 async function list(
-  { send, handshake }: ListingContext,
+  { send, handshake, key }: ListingContext,
   method: ListMethod,
 ): Promise<Listed & { readonly hint: CacheHint | undefined }> {
   const hints: (CacheHint | undefined)[] = []
-  const listed = await listAllPages(async (name, params) => {
-    const result = await send(name, params)
-    hints.push(readCacheHint(result))
-    return result
-  }, method)
+  const listed = await listAllPages(
+    async (name, params) => {
+      const result = await send(name, params)
+      hints.push(readCacheHint(result))
+      return result
+    },
+    method,
+    mostItems(key, method),
+  )
   const isKnown = handshake.era === 'modern' && hints.some((hint) => hint !== undefined)
   return { ...listed, hint: isKnown ? narrowestHint(hints) : undefined }
+}
+
+/** The hosted apps are many servers in one (reference: connections, 7.7). */
+function mostItems({ name, environment }: ServerKey, { member }: ListMethod): number {
+  const isApps = name === HOSTED_APPS_NAME && environment === null && member === 'tools'
+  return isApps ? LIMITS.appsListItems : LIMITS.listItems
 }
 
 /** Without what a modern result says of itself, which is said anew where it is given. */

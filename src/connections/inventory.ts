@@ -33,3 +33,20 @@ export interface InventoryCache {
   put(identity: string, serverKey: string, inventory: Inventory): void
   forget(identity: string): void
 }
+
+/**
+ * A place of one server's own for what it offers, instead of the general cache. Fetches are numbered when they begin, so that
+ * one which was overtaken does not undo a newer one (reference: connections, 7.4).
+ */
+export interface InventorySlot {
+  get(): StoredInventory | undefined
+  /** For one connection. */
+  fetcher(): InventoryFetcher
+}
+
+export interface InventoryFetcher {
+  /** The tools are about to be listed. */
+  began(): void
+  /** What came of it. */
+  put(inventory: Inventory): void
+}

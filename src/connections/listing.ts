@@ -26,17 +26,18 @@ export type SendList = (method: string, params: JsonObject) => Promise<JsonObjec
  * All pages of a listing (reference: connections, 7.7). Breaking any limit fails the whole listing: half a list would
  * hide tools without saying so.
  *
- * @throws {LimitExceededError} more than 100 pages or 2,048 items, or a cursor over 64 KiB
+ * @param most items that it may have; 2,048 unless said otherwise
+ * @throws {LimitExceededError} more than 100 pages or `most` items, or a cursor over 64 KiB
  * @throws {ProtocolViolationError} a result without its items, or a cursor that was given before
  */
-export async function listAllPages(send: SendList, list: ListMethod): Promise<Listed> {
+export async function listAllPages(send: SendList, list: ListMethod, most: number = LIMITS.listItems): Promise<Listed> {
   const items: JsonValue[] = []
   const cursors = new Set<string>()
   let members: JsonObject = {}
   let cursor: string | undefined
   for (let page = 1; ; page += 1) {
     const result = await send(list.method, cursor === undefined ? {} : { cursor })
-    addItems(items, result, list)
+    addItems(items, result, list, most)
     const { [list.member]: _, nextCursor: next, ...others } = result
     members = { ...others, ...members }
     cursor = nextCursor(next, list)
@@ -47,10 +48,10 @@ export async function listAllPages(send: SendList, list: ListMethod): Promise<Li
   }
 }
 
-function addItems(items: JsonValue[], result: JsonObject, list: ListMethod): void {
+function addItems(items: JsonValue[], result: JsonObject, list: ListMethod, most: number): void {
   const page = result[list.member]
   if (!Array.isArray(page)) throw violation(list, `answered without '${list.member}'`)
-  if (items.length + page.length > LIMITS.listItems) throw limit(`items of ${list.method}`, LIMITS.listItems, list)
+  if (items.length + page.length > most) throw limit(`items of ${list.method}`, most, list)
   for (const item of page) items.push(item)
 }
 

@@ -4,12 +4,14 @@ import type { Environments, PlacedEnvironment } from '../environments/index.js'
 import { ClosedError, ServerDisabledError, UnknownServerError } from '../errors.js'
 import { compareKeys, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import { orAborted } from './abort.js'
 import { cachedInventory } from './cached-inventory.js'
 import { type CaptureOptions, waitForCapture } from './capture-wait.js'
 import { type CapturedServer, capture } from './captured.js'
 import { firstPartyOf, sameFirstParty } from './first-party.js'
 import { Grace } from './grace.js'
 import { cacheIdentity, connectionIdentity, type IdentityContext } from './identity.js'
+import type { InventorySlot } from './inventory.js'
 import type { Ending, Lease } from './lease.js'
 import { OfferWatch } from './offer-watch.js'
 import { type ConnectionPool, type ConnectionRequest, isReusable } from './pool.js'
@@ -52,6 +54,8 @@ export interface ManagerOptions {
   readonly principal?: string
   /** A digest of a server's stored credentials. Default: by the logins of the pool. */
   readonly storedCredentials?: (server: EffectiveServer) => string | undefined
+  /** Where what a server offers is kept, for those that have a place of their own. */
+  readonly slotOf?: (server: EffectiveServer) => InventorySlot | undefined
 }
 
 const DEFAULT_GRACE = 1_000
@@ -159,6 +163,17 @@ export class ConnectionManager {
     return capture({ ...view, lease: view.lease })
   }
 
+  /**
+   * Lists the tools of a server anew, once it is up.
+   *
+   * @throws as `ready`, and what the listing failed with
+   */
+  async refreshTools(key: ServerKey, signal?: AbortSignal): Promise<CapturedServer> {
+    await this.ready(key, signal)
+    await orAborted(this.#lease(key).connection.refreshTools(), signal)
+    return this.captureOne(key, signal)
+  }
+
   /** The clocks of all calls under way, and of those to come. */
   get clocks(): Pick<Standstill, 'pause' | 'resume'> {
     return this.#standstill
@@ -236,6 +251,7 @@ export class ConnectionManager {
       kept.connection.environment === environment?.environment &&
       isReusable(kept.connection, server)
     const placed = environment === undefined ? {} : { environment }
+    const slot = this.#options.slotOf?.(server)
     const standstill = this.#standstill
     const request = {
       ...holding,
@@ -246,10 +262,12 @@ export class ConnectionManager {
       identity,
       fallbackCwd,
       cacheIdentity: cacheKey,
+      ...(slot && { slot }),
       standstill,
     }
     const lease = usable ? kept.share() : pool.acquire(request, this.#route(key), options)
-    return Object.freeze({ key, server, lease, cached: cachedInventory(pool.cache, cacheKey) })
+    const cached = slot === undefined ? cachedInventory(pool.cache, cacheKey) : slot.get()
+    return Object.freeze({ key, server, lease, cached })
   }
 
   /** Whose the connection to a server is, and as whom it is spoken to. */

@@ -17,6 +17,8 @@ export interface UpkeepPorts {
   readonly debounce?: Debounce | undefined
   /** Keeps what the server offers beyond this process. */
   readonly keep?: ((inventory: Inventory) => void) | undefined
+  /** Told before the tools are listed. */
+  readonly began?: (() => void) | undefined
   /** Fires when the connection is closed. */
   readonly lifetime: AbortSignal
   session(): Session | undefined
@@ -43,6 +45,8 @@ export class OfferUpkeep {
   /** What a start changed, until it is ready. */
   readonly #untold = new Set<InventoryPart>()
   #marking: Promise<boolean> | undefined
+  /** Listings that were asked for, one after the other. */
+  #asked: Promise<unknown> = Promise.resolve()
 
   constructor(ports: UpkeepPorts) {
     const { key, timers, debounce } = ports
@@ -97,6 +101,17 @@ export class OfferUpkeep {
     await this.#marking
   }
 
+  /** Lists the tools anew, now. Rejects with what that failed with; then nothing changed. */
+  refreshTools(): Promise<void> {
+    const refreshed = this.#asked.then(async () => {
+      const failures: unknown[] = []
+      await this.#relist('tools', (error) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    })
+    this.#asked = refreshed.catch(() => undefined)
+    return refreshed
+  }
+
   stop(): void {
     this.#relister.stop()
   }
@@ -110,15 +125,18 @@ export class OfferUpkeep {
     await this.offer.merge('prompts', prompts)
   }
 
-  async #relist(part: InventoryPart): Promise<boolean> {
-    const { key, overHttp, lifetime, settled, send, warn } = this.#ports
+  async #relist(part: InventoryPart, onFailure?: (error: unknown) => void): Promise<boolean> {
+    const { key, overHttp, lifetime, settled, send, warn, began } = this.#ports
     // Said during a startup, it may concern a page that was listed before.
     const outcome = await settled()
     if (outcome.state !== 'ready') return false
     const { handshake } = outcome
     const context: ListingContext = { key, handshake, overHttp, send, warn, evenUndeclared: true }
+    if (part === 'tools') began?.()
     return this.offer.refresh(part, context, (error) => {
-      if (!lifetime.aborted) warn(listingFailed(key, `${part}/list`, error))
+      const failure = listingFailed(key, `${part}/list`, error)
+      if (onFailure !== undefined) onFailure(failure)
+      else if (!lifetime.aborted) warn(failure)
     })
   }
 

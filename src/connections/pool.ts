@@ -6,7 +6,7 @@ import { Connection } from './connection.js'
 import type { EraMemory } from './eras/memory.js'
 import { Accounts } from './first-party.js'
 import type { ConnectionIdentity } from './identity.js'
-import type { Inventory, InventoryCache } from './inventory.js'
+import type { Inventory, InventoryCache, InventorySlot } from './inventory.js'
 import { Lease } from './lease.js'
 import type { PlacedOpener } from './opener.js'
 import { DEFAULT_PATIENCE } from './placement.js'
@@ -51,6 +51,8 @@ export interface ConnectionRequest {
   readonly environment?: PlacedEnvironment | null
   /** Where the inventory is kept; absent: nowhere. */
   readonly cacheIdentity: string | undefined
+  /** Where it is kept instead. */
+  readonly slot?: InventorySlot
   /** Connections are shared among holders of one owner only. */
   readonly owner: string
   /** For whom; absent: the local user. */
@@ -199,6 +201,7 @@ export class ConnectionPool {
 
   #create(request: ConnectionRequest): Connection {
     const { server, identity, profile, fallbackCwd, environment, cacheIdentity, auth, principal } = request
+    const fetcher = request.slot?.fetcher()
     const { open, eras, logins, debounce, random } = this.#options
     const authState = this.#options.authState ?? (logins && ((of: EffectiveServer) => logins.state(of, principal)))
     const { cache } = this
@@ -219,7 +222,12 @@ export class ConnectionPool {
       ...(environment && { environment: environment.environment }),
       ...(auth && { auth }),
       timers: this.timers,
-      ...(cache !== undefined &&
+      ...(fetcher && {
+        keep: (inventory: Inventory) => fetcher.put(inventory),
+        began: () => fetcher.began(),
+      }),
+      ...(fetcher === undefined &&
+        cache !== undefined &&
         cacheIdentity !== undefined && {
           keep: (inventory: Inventory) => cache.put(cacheIdentity, serialiseKey(server.key), inventory),
         }),

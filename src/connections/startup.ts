@@ -56,6 +56,8 @@ export interface Recipe {
   readonly tool: (name: string) => JsonObject | undefined
   /** What is stored for its OAuth, for the wording of a failure. */
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
+  /** Told before the tools are listed. */
+  readonly began?: () => void
 }
 
 export interface OpenedSession {
@@ -93,6 +95,8 @@ export function startUp(recipe: Recipe, signal: AbortSignal): Promise<StartedSes
 
 async function openAndList(recipe: Recipe, deadline: StartupDeadline): Promise<StartedSession> {
   deadline.phase = 'opening'
+  // The first page may be asked for along with the handshake.
+  recipe.began?.()
   const opened = await openWithin(recipe, deadline)
   deadline.phase = 'listing'
   try {

@@ -101,7 +101,11 @@ class Pins {
 
   #pin(proposal: NamedTool, input: NamingInput): Pin {
     const tool = this.#toolText(input)
-    const pin = { ...(this.#pins.get(tool) ?? this.#name(tool, proposal, input)), input }
+    const known = this.#pins.get(tool)
+    // Another connector's by now, perhaps of another account: nothing of the old name is its to have.
+    const isSameOwner = known !== undefined && this.#ownerText(known.input) === this.#ownerText(input)
+    if (known !== undefined && !isSameOwner) this.#release(known)
+    const pin = { ...(isSameOwner ? known : this.#name(tool, proposal, input)), input }
     this.#pins.delete(tool)
     this.#pins.set(tool, pin)
     return pin
@@ -132,13 +136,17 @@ class Pins {
   }
 
   #forget(here: ReadonlyMap<string, NamingInput>): void {
-    for (const [tool, { namespace, name, flat }] of this.#pins) {
+    for (const [tool, pin] of this.#pins) {
       if (this.#pins.size <= REMEMBERED) return
       if (here.has(tool)) continue
       this.#pins.delete(tool)
-      this.#taken.delete(flat)
-      this.#taken.delete(pairText(namespace, name))
+      this.#release(pin)
     }
+  }
+
+  #release({ namespace, name, flat }: ToolName): void {
+    this.#taken.delete(flat)
+    this.#taken.delete(pairText(namespace, name))
   }
 
   #order(a: NamedTool, b: NamedTool): number {

@@ -11,5 +11,7 @@ export const LIMITS = {
   rpcErrorBody: 1024 * 1024,
   listPages: 100,
   listItems: 2048,
+  /** Of the hosted apps' own list of tools. */
+  appsListItems: 8192,
   cursor: 64 * 1024,
 } as const

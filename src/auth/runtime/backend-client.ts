@@ -13,6 +13,8 @@ export interface BackendRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string
   readonly body?: string | Uint8Array
+  /** `stop`: no redirect is followed, whatever the request carries. */
+  readonly redirects?: 'stop'
   /** As whom it is sent, or not at all: `auth_unavailable` when the account is another one by then. */
   readonly as?: AuthIdentity
   /** What the layout has places for, by lower-case name. */
@@ -55,7 +57,7 @@ export class BackendClient {
         location,
         from: url,
         hops,
-        policy: redirects,
+        policy: request.redirects ?? redirects,
         limit: MAX_REDIRECTS,
       })
     }

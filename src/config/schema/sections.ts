@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { appShape } from '../app-policy.js'
 import { ENVIRONMENT_SECTIONS } from '../environments/members.js'
 import { gatewayShape } from '../gateway-auth.js'
 import { HOOKS_SCHEMA } from '../hooks/read-hooks.js'
@@ -98,6 +99,7 @@ const RUNTIME_AUTH_SCHEMA = {
 export const TOP_LEVEL_MEMBERS = [
   'mcp_servers',
   'plugins',
+  'apps',
   'features',
   'hooks',
   'projects',
@@ -132,6 +134,10 @@ export function configSchema(): Record<string, unknown> {
         additionalProperties: serverSchema,
       },
       plugins: { description: 'Policy per plugin.', ...map(pluginPolicy).schema },
+      apps: {
+        description: 'Policy per hosted app, by connector id; `_default` for the rest.',
+        ...map(appShape).schema,
+      },
       features: {
         description: 'Features on or off.',
         type: 'object',
