@@ -69,9 +69,9 @@ export class Reeve implements AsyncDisposable {
     const parts = partsFrom(options)
     try {
       const reaped = parts.ownsHost ? parts.host.reapOrphans() : undefined
-      const { credentials } = options
-      const signingIn = credentials && parts.host.firstParty.managerOf(credentials)
-      const [config, auth] = await Promise.all([configure(parts), signingIn, reaped])
+      const [config] = await Promise.all([configure(parts), reaped])
+      const { firstPartyStore: store } = config.loaded.oauth
+      const auth = options.credentials && (await parts.host.firstParty.managerOf(options.credentials, store))
       await parts.host.keepLogins(config.loaded.oauth.credentialsStore)
       return new Reeve(parts, config, auth)
     } catch (error) {

@@ -113,9 +113,11 @@ describe('layers', () => {
   })
 
   it('lets a project not say that it is trusted, nor where tokens are kept', async () => {
-    user(`mcp_oauth_credentials_store = "keyring"\n${trust()}`)
-    ofProject('mcp_oauth_credentials_store = "file"\n[projects."/other"]\ntrust_level = "trusted"\n')
-    expect((await load()).oauth).toEqual({ credentialsStore: 'keyring' })
+    user(`mcp_oauth_credentials_store = "keyring"\ncli_auth_credentials_store = "auto"\n${trust()}`)
+    ofProject(
+      'mcp_oauth_credentials_store = "file"\ncli_auth_credentials_store = "file"\n[projects."/other"]\ntrust_level = "trusted"\n',
+    )
+    expect((await load()).oauth).toEqual({ credentialsStore: 'keyring', firstPartyStore: 'auto' })
   })
 
   it('reads only the files that are named, later ones over earlier ones', async () => {

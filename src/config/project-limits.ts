@@ -5,6 +5,7 @@ const OWN_SECTIONS = [
   'apps',
   'audit',
   'broker',
+  'cli_auth_credentials_store',
   'gateway',
   'launcher',
   'mcp_oauth_credentials_store',

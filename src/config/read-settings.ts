@@ -16,6 +16,7 @@ import {
   brokerSettings,
   callbackPort,
   credentialsStore,
+  firstPartyStore,
   launcherSetting,
   pluginPolicy,
   projectTrust,
@@ -56,6 +57,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     analytics: reading.member('analytics', analyticsSettings.read) ?? {},
     oauth: {
       ...optional('credentialsStore', reading.member('mcp_oauth_credentials_store', credentialsStore.read)),
+      ...optional('firstPartyStore', reading.member('cli_auth_credentials_store', firstPartyStore.read)),
       ...optional('callbackPort', reading.member('mcp_oauth_callback_port', callbackPort.read)),
       ...optional('callbackUrl', reading.member('mcp_oauth_callback_url', text.read)),
     },

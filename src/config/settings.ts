@@ -24,8 +24,10 @@ export interface PluginPolicy {
   readonly servers: ReadonlyMap<string, PluginServerPolicy>
 }
 
-/** The `mcp_oauth_*` members. */
+/** The `mcp_oauth_*` members, and `cli_auth_credentials_store`. */
 export interface OAuthSettings {
+  /** Where the first-party login is kept. */
+  readonly firstPartyStore?: 'auto' | 'file' | 'keyring' | 'ephemeral'
   readonly credentialsStore?: 'auto' | 'file' | 'keyring'
   readonly callbackPort?: number
   readonly callbackUrl?: string

@@ -46,7 +46,7 @@ export interface HomeCredentials {
   readonly from: 'home'
   /** An API key of `OPENAI_API_KEY` comes first. Default false. */
   readonly apiKey?: boolean
-  /** Where the login is kept: as `cli_auth_credentials_store` names it in the reference. Default `file`. */
+  /** Where the login is kept. Default: as `cli_auth_credentials_store` of the configuration says, else `file`. */
   readonly store?: AuthStorageMode
 }
 
@@ -106,10 +106,12 @@ export class FirstPartyHost {
   /**
    * A manager of this source: a host's own is the only one that it has. That of the home is one for all who ask, so that
    * a login or logout is everybody's. Its keys are kept until the process ends.
+   *
+   * @param configured where the home's login is kept, when the source does not say
    */
-  managerOf(source: CredentialSource | HomeCredentials): Promise<AuthManager> {
+  managerOf(source: CredentialSource | HomeCredentials, configured: AuthStorageMode = 'file'): Promise<AuthManager> {
     if (!('from' in source)) return this.#open(source.kind === 'host' ? [] : [source], source)
-    const { apiKey = false, store = 'file' } = source
+    const { apiKey = false, store = configured } = source
     const name = `${store} ${apiKey}`
     const known = this.#ofHome.get(name)
     if (known !== undefined) return known

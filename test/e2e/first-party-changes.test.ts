@@ -283,6 +283,15 @@ async function turns(count: number): Promise<void> {
 }
 
 describe('the configuration', () => {
+  it('says where the login is kept', async () => {
+    await using world = await startBackendRuntime({ config: 'cli_auth_credentials_store = "ephemeral"' })
+    expect(world.reeve.problems).toEqual([])
+    expect(accountOf(world.reeve)).toBe('acct-1')
+    expect(await readdir(world.home)).not.toContain('auth.json')
+    await using other = await another(world)
+    expect(accountOf(other)).toBe('never')
+  })
+
   it('that names an unknown mode is told, and means nothing less than assertions', async () => {
     const config = '[features.runtime_agent_instances]\nenabled = true\nmode = "sometimes"\n'
     await using world = await startBackendRuntime({ config })

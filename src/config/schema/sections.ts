@@ -28,6 +28,7 @@ export const projectTrust = table({
 })
 
 export const credentialsStore = oneOf('auto', 'file', 'keyring')
+export const firstPartyStore = oneOf('auto', 'file', 'keyring', 'ephemeral')
 export const callbackPort = integer('u16', 0n, 0xffffn)
 
 /** `[broker]`. A timer of Node holds 24 days. */
@@ -115,6 +116,7 @@ export const TOP_LEVEL_MEMBERS = [
   'default_permissions',
   'permissions',
   'mcp_oauth_credentials_store',
+  'cli_auth_credentials_store',
   'mcp_oauth_callback_port',
   'mcp_oauth_callback_url',
   'suppress_unstable_features_warning',
@@ -157,6 +159,11 @@ export function configSchema(): Record<string, unknown> {
       ...ENVIRONMENT_SECTIONS,
       ...PERMISSION_SECTIONS,
       mcp_oauth_credentials_store: { description: 'Where OAuth tokens are kept.', ...credentialsStore.schema },
+      cli_auth_credentials_store: {
+        description: 'Where the first-party login is kept.',
+        ...firstPartyStore.schema,
+        default: 'file',
+      },
       mcp_oauth_callback_port: { description: 'Port of the OAuth redirect.', ...callbackPort.schema },
       mcp_oauth_callback_url: { description: 'OAuth redirect URL.', ...text.schema },
       suppress_unstable_features_warning: { description: 'No warning about unstable features.', ...flag.schema },
