@@ -1,42 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ManagerOptions } from '../../src/connections/index.js'
-import { serverKey } from '../../src/identity/index.js'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/protocol/index.js'
-import { PROFILE } from '../fixtures/connections/harness.js'
-import { became, RealConnections, remote, textOf } from '../fixtures/connections/real-servers.js'
-import { answer, type ModernServer, startModernServer, TOOL } from '../fixtures/http/modern-server.js'
+import { DocsServer } from '../fixtures/connections/docs-server.js'
+import { answer, startModernServer, TOOL } from '../fixtures/http/modern-server.js'
 import { startSdkV1Server } from '../fixtures/http/sdk-v1-server.js'
 import { type Route, startServer, type Turn } from '../fixtures/http/server.js'
 
-const DOCS = serverKey('docs')
-
 describe('a modern server over HTTP', () => {
-  let connections: RealConnections
-  let options: Partial<ManagerOptions>
-  const stop: (() => Promise<unknown>)[] = []
-  beforeEach(() => {
-    options = {}
-  })
-  afterEach(async () => {
-    await connections[Symbol.asyncDispose]()
-    await Promise.all(stop.splice(0).map((close) => close()))
-  })
-
-  const up = async (server: { readonly url: string; close(): Promise<unknown> }) => {
-    stop.push(() => server.close())
-    connections = await RealConnections.open(options)
-    connections.manager.replace([remote('docs', server.url)])
-    await connections.manager.capture({ wait: 'all' })
-    return connections.manager.captureOne(DOCS)
-  }
+  const docs = new DocsServer()
 
   it('is spoken to without handshake, session, stream or goodbye', async () => {
     const server = await startModernServer()
-    const { client, prepareCall } = await up(server)
+    const { client, prepareCall } = await docs.up(server)
     expect(client).toMatchObject({ era: 'modern', protocolVersion: '2026-07-28', serverInfo: { name: 'strict' } })
     await prepareCall('echo').run({ arguments: { n: 1 } })
     await client?.notify('notifications/roots/list_changed')
-    await connections.manager.close()
+    await docs.connections.manager.close()
     expect(server.received.map(({ http, rpc }) => `${http} ${rpc}`)).toEqual([
       'POST server/discover',
       'POST tools/list',
@@ -57,7 +35,7 @@ describe('a modern server over HTTP', () => {
       },
       { tools: () => [{ ...TOOL, name: 'grüße\n' }] },
     )
-    const { client, prepareCall } = await up(server)
+    const { client, prepareCall } = await docs.up(server)
     await prepareCall('grüße\n').run({})
     await client?.request('resources/read', { uri: 'file:///ä b' })
     await client?.request('prompts/get', { name: '=?base64?eA==?=' })
@@ -70,94 +48,6 @@ describe('a modern server over HTTP', () => {
     ])
   })
 
-  const marked = (header: string): JsonObject => ({
-    name: 'query',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        region: { type: 'string', 'x-mcp-header': header },
-        deep: { type: 'object', properties: { dry: { type: 'boolean', 'x-mcp-header': 'Dry' } } },
-      },
-    },
-  })
-
-  it('finds marked arguments in headers too', async () => {
-    const server = await startModernServer({}, { tools: () => [marked('Region')] })
-    const { prepareCall, client } = await up(server)
-    await prepareCall('query').run({ arguments: { region: 'us west', deep: { dry: false } } })
-    await client?.request('tools/call', { name: 'query', arguments: { region: null } })
-    const [first, second] = server.requestsOf('tools/call')
-    expect(first?.headers).toMatchObject({ 'mcp-param-region': 'us west', 'mcp-param-dry': 'false' })
-    expect(Object.keys(second?.headers ?? {}).filter((name) => name.startsWith('mcp-param'))).toEqual([])
-  })
-
-  it('loses the tools alone whose marks are invalid, each with its name', async () => {
-    const broken = marked('not a header name')
-    const server = await startModernServer({}, { tools: () => [TOOL, { ...broken, name: 'broken' }] })
-    const { tools } = await up(server)
-    expect(tools.map(({ name }) => name)).toEqual(['echo'])
-    const warnings = connections.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
-    expect(warnings).toEqual([expect.stringMatching(/tool 'broken' is left out: x-mcp-header is no header name/)])
-  })
-
-  describe('that marks other arguments by now', () => {
-    /** Wants this header with every call. */
-    const wanting = async (header: () => string, tools: () => JsonObject[]): Promise<ModernServer> =>
-      startModernServer(
-        {
-          'tools/call': (turn) => {
-            const { headers } = turn.request
-            if (headers[`mcp-param-${header().toLowerCase()}`] === undefined) {
-              turn.error(-32020, `Header mismatch: Mcp-Param-${header()} is missing`, 400)
-            } else answer(turn, { content: [{ type: 'text', text: 'done' }] })
-          },
-        },
-        { tools },
-      )
-
-    it('is listed again, and the call made once more with the new headers', async () => {
-      let header = 'Region'
-      const server = await wanting(
-        () => header,
-        () => [marked(header)],
-      )
-      const { prepareCall, client } = await up(server)
-      const call = prepareCall('query')
-      header = 'Area'
-      expect(textOf(await call.run({ arguments: { region: 'x' } }))).toBe('done')
-      expect(server.requestsOf('tools/list')).toHaveLength(2)
-      header = 'Zone'
-      const raw = client?.request('tools/call', { name: 'query', arguments: { region: 'x' } })
-      expect(textOf((await raw) ?? {})).toBe('done')
-      expect(server.requestsOf('tools/call')).toHaveLength(4)
-    })
-
-    it('is asked no third time', async () => {
-      const server = await wanting(
-        () => 'Never',
-        () => [marked('Region')],
-      )
-      const { prepareCall } = await up(server)
-      await expect(prepareCall('query').run({ arguments: { region: 'x' } })).rejects.toMatchObject({ rpcCode: -32020 })
-      expect(server.requestsOf('tools/call')).toHaveLength(2)
-      expect(server.requestsOf('tools/list')).toHaveLength(2)
-    })
-
-    it('refuses the call when the tool changed in more than that', async () => {
-      let tool = marked('Region')
-      const server = await wanting(
-        () => 'Area',
-        () => [tool],
-      )
-      const { prepareCall } = await up(server)
-      tool = { ...marked('Area'), description: 'Deletes everything' }
-      await expect(prepareCall('query').run({ arguments: { region: 'x' } })).rejects.toMatchObject({
-        code: 'stale_catalog',
-      })
-      expect(server.requestsOf('tools/call')).toHaveLength(1)
-    })
-  })
-
   it('that ends its stream before the answer fails the call at once, and is not asked for the rest', async () => {
     const server = await startModernServer({
       'tools/call': ({ stream, event, response }) => {
@@ -166,7 +56,7 @@ describe('a modern server over HTTP', () => {
         response.end()
       },
     })
-    const { prepareCall } = await up(server)
+    const { prepareCall } = await docs.up(server)
     await expect(prepareCall('echo').run({}, { timeoutMs: 60_000 })).rejects.toMatchObject({
       code: 'transport_closed',
       sent: true,
@@ -188,7 +78,7 @@ describe('a modern server over HTTP', () => {
         begun()
       },
     })
-    const { prepareCall } = await up(server)
+    const { prepareCall } = await docs.up(server)
     const abort = new AbortController()
     const call = prepareCall('echo').run({}, { signal: abort.signal })
     call.catch(() => {})
@@ -209,17 +99,17 @@ describe('a modern server over HTTP', () => {
       },
     })
     const asked: string[] = []
-    options = {
+    docs.options = {
       onRequest: async ({ method }) => {
         asked.push(method)
         return {}
       },
     }
-    const { prepareCall } = await up(server)
+    const { prepareCall } = await docs.up(server)
     await prepareCall('echo').run({})
-    const warning = await connections.event((event) => event.type === 'warning')
+    const warning = await docs.connections.event((event) => event.type === 'warning')
     expect(warning).toMatchObject({ message: expect.stringContaining('asked elicitation/create by a request') })
-    await connections.manager.close()
+    await docs.connections.manager.close()
     expect(asked).toEqual([])
     expect(server.received.filter(({ rpc }) => rpc === undefined)).toEqual([])
   })
@@ -236,7 +126,7 @@ describe('a modern server over HTTP', () => {
       _meta: { 'com.example/x': [[]] },
     }
     const server = await startModernServer({ 'tools/call': (turn) => turn.result(result) })
-    const { client } = await up(server)
+    const { client } = await docs.up(server)
     const params = {
       name: 'echo',
       arguments: { n: 1 },
@@ -257,7 +147,7 @@ describe('a modern server over HTTP', () => {
 
   it('hears the wanted log level with each later request, or another one for a single request', async () => {
     const server = await startModernServer({}, { capabilities: { tools: {}, logging: {} } })
-    const { client } = await up(server)
+    const { client } = await docs.up(server)
     const call = (how = {}) => client?.request('tools/call', { name: 'echo' }, how)
     await call()
     expect(await client?.request('logging/setLevel', { level: 'warning' })).toEqual({})
@@ -287,7 +177,7 @@ describe('a modern server over HTTP', () => {
       },
       { capabilities },
     )
-    const { client } = await up(server)
+    const { client } = await docs.up(server)
     await client?.request('resources/subscribe', { uri: 'file:///a' })
     expect(streams.map(({ message }) => message.params?.notifications)).toEqual([
       { toolsListChanged: true },
@@ -299,9 +189,9 @@ describe('a modern server over HTTP', () => {
     const third = streams[2]
     if (third === undefined) throw new Error('no third stream')
     say(third, 'notifications/resources/updated', { uri: 'file:///a' })
-    const update = await connections.event((event) => event.type === 'notification')
+    const update = await docs.connections.event((event) => event.type === 'notification')
     expect(update).toMatchObject({ notification: { params: { uri: 'file:///a' } } })
-    await connections.manager.close()
+    await docs.connections.manager.close()
     await expect.poll(() => third.response.closed).toBe(true)
     expect(server.of('GET')).toEqual([])
     expect(server.rpcs()).not.toContain('resources/subscribe')
@@ -310,7 +200,7 @@ describe('a modern server over HTTP', () => {
 
   it('that became a legacy one is spoken to as such, without losing the request', async () => {
     const first = await startModernServer()
-    const { client } = await up(first)
+    const { client } = await docs.up(first)
     const port = Number(new URL(first.url).port)
     await first.close()
     const second = await startServer(
@@ -322,7 +212,7 @@ describe('a modern server over HTTP', () => {
       },
       { port },
     )
-    stop.push(() => second.close())
+    docs.owns(second)
     expect(await client?.request('tools/list', {})).toEqual({ tools: [TOOL] })
     expect(second.rpcs()).toContain('initialize')
   })
@@ -335,24 +225,24 @@ describe('a modern server over HTTP', () => {
     ],
   ])('that was replaced by a legacy one %s is spoken to as such', async (_what, start) => {
     const first = await startModernServer()
-    const { client } = await up(first)
+    const { client } = await docs.up(first)
     const port = Number(new URL(first.url).port)
     await first.close()
     const second = await start(port)
-    stop.push(() => second.close())
+    docs.owns(second)
     expect(await client?.request('tools/list', {})).toHaveProperty('tools')
-    await expect.poll(() => connections.manager.statuses()).toMatchObject([{ status: 'connected', era: 'legacy' }])
+    await expect.poll(() => docs.connections.manager.statuses()).toMatchObject([{ status: 'connected', era: 'legacy' }])
   })
 
   it('is listed again when the time that it set has passed and nobody listens', async () => {
     const server = await startModernServer({
       'tools/list': (turn) => answer(turn, { tools: [TOOL], ttlMs: 1, cacheScope: 'public' }),
     })
-    const { inventory } = await up(server)
+    const { inventory } = await docs.up(server)
     expect(inventory?.cacheHints).toEqual({ tools: { ttlMs: 1, cacheScope: 'public' } })
     await expect
       .poll(async () => {
-        await connections.manager.capture()
+        await docs.connections.manager.capture()
         return server.requestsOf('tools/list').length
       })
       .toBeGreaterThan(1)
@@ -366,51 +256,3 @@ function say({ event, message }: Turn, method: string, params: Record<string, un
   const _meta = { 'io.modelcontextprotocol/subscriptionId': message.id }
   event({ jsonrpc: '2.0', method, params: { ...params, _meta } })
 }
-
-describe('what a legacy HTTP server makes of the question for its era', () => {
-  it.each<[string, Parameters<typeof startServer>[0]]>([
-    ['500 and a page', { 'server/discover': ({ text }) => text(500, '<h1>Internal Server Error</h1>') }],
-    ['500 and an error', { 'server/discover': ({ error }) => error(-32603, 'boom', 500) }],
-    ['400 and an error without id', { 'server/discover': ({ error }) => error(-32000, 'no session', 400, null) }],
-    ['404', { 'server/discover': ({ text }) => text(404, 'nothing here') }],
-    ['a login page', { 'server/discover': ({ text }) => text(200, '<html>', { 'Content-Type': 'text/html' }) }],
-    ['unreadable JSON', { 'server/discover': ({ text }) => text(200, '{', { 'Content-Type': 'application/json' }) }],
-    ['nothing: it accepts it', { 'server/discover': ({ text }) => text(202) }],
-    ['a cut connection', { 'server/discover': ({ cut }) => cut() }],
-    [
-      'a stream that ends',
-      {
-        'server/discover': ({ stream, response }) => {
-          stream()
-          response.end()
-        },
-      },
-    ],
-  ])('%s: it gets its handshake', async (_what, routes) => {
-    await using server = await startServer(routes, { session: 's1' })
-    await using connections = await RealConnections.open()
-    connections.manager.replace([remote('docs', server.url)])
-    await connections.manager.capture({ wait: 'all' })
-    expect(connections.manager.statuses()).toMatchObject([{ status: 'connected', era: 'legacy' }])
-    expect(server.rpcs().slice(0, 3)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
-  })
-
-  it('silence: it gets its handshake within the one deadline', async () => {
-    await using server = await startServer({ 'server/discover': () => {} })
-    await using connections = await RealConnections.open()
-    connections.manager.replace([remote('docs', server.url, { startupTimeoutMs: 900 })])
-    await connections.event(became('docs', 'ready'))
-    expect(connections.manager.statuses()).toMatchObject([{ era: 'legacy' }])
-  })
-
-  it('a wish for a login: it stays one', async () => {
-    await using server = await startServer({
-      'server/discover': ({ text }) => text(401, '', { 'WWW-Authenticate': 'Bearer realm="x"' }),
-    })
-    await using connections = await RealConnections.open({ profile: PROFILE })
-    connections.manager.replace([remote('docs', server.url)])
-    await connections.manager.capture({ wait: 'all' })
-    expect(connections.manager.statuses()).toMatchObject([{ status: 'authentication_required' }])
-    expect(server.rpcs()).toEqual(['server/discover'])
-  })
-})
