@@ -36,8 +36,9 @@ export function buildHeaders(layers: HeaderLayers): HeaderField[] {
   lay('User-Agent', 'reeve')
   for (const [name, value] of layers.configured) lay(name, value)
   lay('MCP-Protocol-Version', layers.protocolVersion)
-  for (const [name, value] of layers.auth) lay(name, value)
-  for (const [name, value] of layers.headers ?? []) lay(name, value)
+  // They stand before the credentials, which can't replace them.
+  for (const fields of [layers.headers ?? [], layers.auth, layers.headers ?? []])
+    for (const [name, value] of fields) lay(name, value)
   lay('Accept', ACCEPT[layers.method])
   lay('Content-Type', layers.method === 'POST' ? 'application/json' : undefined)
   lay('Mcp-Session-Id', layers.sessionId)
