@@ -34,6 +34,13 @@ const REASONS: ReadonlyMap<string, RefreshFailureReason> = new Map([
   ['refresh_token_invalidated', 'revoked'],
 ])
 
+/** As the backend's own client says them. */
+const WIRE_REASONS = {
+  proactive_expiry: 'proactive_expiry',
+  unauthorized_recovery: 'unauthorized_recovery',
+  requested: 'forced',
+} as const satisfies Readonly<Record<RefreshReason, string>>
+
 /** The authority's endpoints for stored sessions (reference: auth, 4). */
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions
@@ -48,8 +55,8 @@ export class TokenEndpoint {
     const reply = await this.#post(tokenUrl, PROVIDER_MS, {
       client_id: clientId,
       grant_type: 'refresh_token',
+      refresh_reason: WIRE_REASONS[reason],
       refresh_token: refreshToken,
-      ...(reason !== 'requested' && { refresh_reason: reason }),
     })
     if (reply.status !== 200) throw failureOf(reply)
     const body = parsed(reply.body)
@@ -68,9 +75,9 @@ export class TokenEndpoint {
   async revoke(token: string): Promise<void> {
     const { revokeUrl = REVOKE_URL, clientId = CLIENT_ID } = this.#options
     const reply = await this.#post(revokeUrl, REVOKE_MS, {
-      client_id: clientId,
       token,
       token_type_hint: 'refresh_token',
+      client_id: clientId,
     })
     if (reply.status !== 200)
       throw refreshFailed('other', false, `the authority answered the revocation with ${reply.status}`)
