@@ -23,6 +23,8 @@ export interface BackendRuntimeOptions extends Partial<ReeveOptions> {
   readonly serverConfig?: string
   /** Who is signed in from the start; null: nobody. */
   readonly account?: string | null
+  /** Instead of a backend of its own; ends with the runtime. */
+  readonly backend?: Backend
 }
 
 /** A whole runtime with a home of its own, whose first-party backend is the stand-in, over TLS and under its real names. */
@@ -33,15 +35,15 @@ export interface BackendRuntime extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   readonly threads: Thread[]
   thread(options?: ThreadOptions): Promise<Thread>
-  signIn(account: string): Promise<void>
+  signIn(account: string, facts?: { readonly exp?: number }): Promise<void>
   /** What reached the MCP server, in order. */
   sent(rpc?: string): readonly SeenRequest[]
 }
 
 export async function startBackendRuntime(options: BackendRuntimeOptions = {}): Promise<BackendRuntime> {
-  const { mode = 'off', config = '', serverConfig = '', account = 'acct-1', ...rest } = options
+  const { mode = 'off', config = '', serverConfig = '', account = 'acct-1', backend: given, ...rest } = options
   const home = await mkdtemp(join(tmpdir(), 'reeve-first-party-'))
-  const backend = await startBackend()
+  const backend = given ?? (await startBackend())
   const ca = join(home, 'ca.pem')
   await writeFile(ca, backend.ca)
   const file = join(home, 'config.toml')
@@ -70,9 +72,9 @@ export async function startBackendRuntime(options: BackendRuntimeOptions = {}): 
       threads.push(thread)
       return thread
     },
-    signIn: async (name) => {
+    signIn: async (name, facts) => {
       const user = name.replace('acct', 'user')
-      await reeve.auth?.login(sessionOf(backend.model.issue({ account: name, user })))
+      await reeve.auth?.login(sessionOf(backend.model.issue({ account: name, user, ...facts })))
     },
     sent: (rpc) =>
       backend.model.requests.filter(

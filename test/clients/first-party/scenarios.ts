@@ -1,0 +1,131 @@
+import { startBackend } from '../../standins/backend.js'
+import { takeUpload } from '../../standins/backend-files.js'
+import type { SeenRequest } from '../../standins/backend-model.js'
+import { codexSide } from './codex-side.js'
+import { reeveSide } from './reeve-side.js'
+import { type Answers, requestAnswers, sessionAnswers } from './shapes.js'
+import { type Mode, SERVER_PATH, type Side, type World } from './side.js'
+import { ComparedBackend, kindOf } from './traffic.js'
+
+type Did = Readonly<Record<string, string>>
+
+export interface Scenario {
+  readonly name: string
+  /** The kinds of requests that are compared field by field. */
+  readonly kinds: RegExp
+  /** Gives what its calls came to. */
+  run(side: Side, model: ComparedBackend): Promise<Did>
+}
+
+/** Which call it was, and through which layers, in words of each side's own. */
+const FRAME = /tool call failed for `[^`]*`: (?:Transport send error: Transport \[.*\] error: )?/
+
+const REDIRECT = { status: 307, headers: { location: SERVER_PATH } }
+const ELSEWHERE = { status: 308, headers: { location: 'https://elsewhere.example.test/mcp' } }
+const UNAUTHORIZED = { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'a thread from its start to its end',
+    kinds: /./,
+    run: async (side, model) => {
+      const first = await side.call()
+      await streamsOpened(model)
+      takeUpload(model)
+      await side.turn()
+      await streamsOpened(model)
+      await side.end()
+      return { 'the call': first }
+    },
+  },
+  {
+    name: 'a refresh between two calls',
+    kinds: /^refresh$/,
+    run: async (side, model) => {
+      const first = await side.call()
+      await streamsOpened(model)
+      await side.refresh()
+      const second = await side.call()
+      const third = await side.call()
+      await streamsOpened(model)
+      await side.end()
+      return { 'the calls': [first, second, third].join(', ') }
+    },
+  },
+  {
+    name: 'redirects of a call',
+    kinds: /^never$/,
+    run: async (side, model) => {
+      await side.call()
+      await streamsOpened(model)
+      model.rpcReplies.set('tools/call', [REDIRECT])
+      const within = await side.call()
+      model.rpcReplies.set('tools/call', [ELSEWHERE])
+      const beyond = await side.call()
+      await streamsOpened(model)
+      await side.end()
+      return { 'within the origin': within, 'to another origin': beyond }
+    },
+  },
+  {
+    name: 'a 401 of a call',
+    kinds: /^refresh$/,
+    run: async (side, model) => {
+      await side.call()
+      await streamsOpened(model)
+      model.rpcReplies.set('tools/call', [UNAUTHORIZED])
+      const refused = await side.call()
+      const next = await side.call()
+      await streamsOpened(model)
+      await side.end()
+      return { 'the call': refused, 'the next one': next }
+    },
+  },
+  {
+    name: 'a logout',
+    kinds: /^revocation$/,
+    run: async (side, model) => {
+      await side.call()
+      await streamsOpened(model)
+      await side.logout()
+      const after = await side.call()
+      await streamsOpened(model)
+      await side.end()
+      return { 'a call after it': after }
+    },
+  },
+]
+
+export const SIDES = { codex: codexSide, reeve: reeveSide } as const
+
+/** What one client did in one mode, on a backend of its own. */
+export async function answersOf(
+  scenario: Scenario,
+  mode: Mode,
+  start: (world: World) => Promise<Side>,
+): Promise<{ readonly answers: Answers; readonly violations: readonly string[] }> {
+  const model = new ComparedBackend()
+  await using backend = await startBackend(model)
+  const side = await start({ mode, backend, model })
+  try {
+    const did = await scenario.run(side, model)
+    const { requests, violations } = model
+    const answers = {
+      ...requestAnswers(requests, SERVER_PATH, scenario.kinds),
+      ...sessionAnswers(requests, SERVER_PATH),
+      ...Object.fromEntries(Object.entries(did).map(([question, outcome]) => [question, outcome.replace(FRAME, '')])),
+    }
+    return { answers, violations }
+  } finally {
+    await side[Symbol.asyncDispose]()
+  }
+}
+
+/** Streams are opened when they are, beside what else happens: sessions are compared with theirs. */
+function streamsOpened(model: ComparedBackend): Promise<void> {
+  return model.came((requests) => count(requests, 'GET') >= count(requests, 'initialize'))
+}
+
+function count(requests: readonly SeenRequest[], kind: string): number {
+  return requests.filter((request) => kindOf(request, SERVER_PATH) === kind).length
+}
