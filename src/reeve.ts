@@ -202,10 +202,14 @@ export class Reeve implements AsyncDisposable {
     return this.logins.begin(server, this.#placeOf(server), options)
   }
 
-  /** Forgets the logins to a server of an environment; an environment that is gone only keeps the issuers from being told. */
-  logout(server: string, environment: string): Promise<readonly LoggedOut[]> {
+  /**
+   * Forgets the logins to a server of an environment, those of a principal of the gateway or else the local user's; an
+   * environment that is gone only keeps the issuers from being told.
+   */
+  logout(server: string, environment: string, principal?: string): Promise<readonly LoggedOut[]> {
     const placed = this.#environments.get(environment)
-    return this.logins.logout({ server, environment }, placed?.environment.http)
+    const whose = { server, environment, ...(principal !== undefined && { principal }) }
+    return this.logins.logout(whose, placed?.environment.http)
   }
 
   /** Logs in to a server without a user; throws as `login`. */

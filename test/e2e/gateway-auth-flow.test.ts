@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { principalId } from '../../src/gateway/inbound-auth/index.js'
+import { AuthorizationServer } from '../standins/authorization-server.js'
 import { json, TokenIssuer } from '../standins/token-issuer.js'
 import { buildCli, type CliHome, cliHome, echo, printed } from './built-cli.js'
 
@@ -123,6 +124,7 @@ describe('a client that logs in at the authorization server of a gateway', () =>
       return json(200, { access_token: `up-${claims.sub}`, token_type: 'Bearer', expires_in: 300 })
     }
     const { program, url } = await serving(home)
+    await printed(program, /^notes\s+\d+ tools?$/m)
     const people = [new Person('ann'), new Person('bob')]
     const pids: unknown[] = []
     for (const person of people) {
@@ -150,10 +152,52 @@ describe('a client that logs in at the authorization server of a gateway', () =>
     await upstream.close()
     const seen = [upstream.seen(), program.stderr(), audit.stdout, ...filesOf(home.folder)].join('\n')
     expect(seen).toContain('Bearer up-ann')
+    // Nobody came there before somebody had a token for it.
+    expect(upstream.seen().split('\n')[0]).toContain('Bearer up-ann')
     for (const { accessToken } of people) {
       expect(accessToken.split('.')).toHaveLength(3)
       for (const part of accessToken.split('.').slice(1)) expect(seen).not.toContain(part)
     }
+  })
+})
+
+describe('the login of a user of the gateway to a server', () => {
+  it('is made by the operator, counts at once, and for that user alone', async () => {
+    await using guarded = await AuthorizationServer.listen()
+    await using home = await cliHome({ guarded: { url: guarded.resourceUrl }, notes: echo() })
+    const { url } = await serving(home)
+    const [ann, bob] = [new Person('ann'), new Person('bob')]
+    const clients = [await logIn(url, ann), await logIn(url, bob)] as const
+    const [annsId, bobsId] = [principalId(issuer.origin, 'ann'), principalId(issuer.origin, 'bob')]
+    const browser = join(home.folder, 'browser.mjs')
+    await writeFile(browser, `#!${process.execPath}\nawait fetch(process.argv[2])\n`, { mode: 0o755 })
+    const operator = (...args: string[]) => home.reeve(args, { env: { BROWSER: browser } })
+    expect(await operator('login', 'guarded', '--principal', annsId)).toMatchObject({
+      code: 0,
+      stdout: `logged in to guarded at ${guarded.origin} for ${annsId}\n`,
+    })
+    const states = async (...args: string[]) =>
+      JSON.parse((await operator('--json', 'auth', 'status', ...args)).stdout).servers[0].auth_status
+    expect(await states('--principal', annsId)).toBe('o_auth')
+    expect(await states('--principal', bobsId)).toBe('not_logged_in')
+    expect(await states()).toBe('not_logged_in')
+    const who = await clients[0].callTool({ name: 'guarded__whoami', arguments: {} })
+    expect(textOf(who)).toContain('you')
+    await expect(clients[1].callTool({ name: 'guarded__whoami', arguments: {} })).rejects.toThrow()
+    expect((await operator('logout', 'guarded')).code).toBe(1)
+    expect((await operator('logout', 'guarded', '--principal', annsId)).code).toBe(0)
+    await expect(clients[0].callTool({ name: 'guarded__whoami', arguments: {} })).rejects.toThrow()
+    for (const client of clients) await client.close()
+  })
+
+  it('is refused for who can be nobody, and where tokens are exchanged', async () => {
+    await using home = await cliHome()
+    const config =
+      '[mcp_servers.up]\nurl = "http://127.0.0.1:9/mcp"\n[mcp_servers.up.oauth.token_exchange]\nclient_id = "reeve"\n'
+    await writeFile(join(home.folder, 'config.toml'), config)
+    expect(await home.reeve(['login', 'up', '--principal', 'two words'])).toMatchObject({ code: 2 })
+    const refused = await home.reeve(['login', 'up', '--principal', 'oauth-1'])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('oauth.token_exchange') })
   })
 })
 

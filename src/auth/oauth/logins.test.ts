@@ -62,6 +62,24 @@ describe('the logins of a home', () => {
     expect(await headersOf({})).toEqual([['Authorization', 'Bearer other']])
   })
 
+  it('of principals are theirs alone, whatever a principal is called', async () => {
+    await store.save(login())
+    for (const principal of ['user', 'oauth-1', '@oauth-1', '__proto__']) {
+      expect(logins.state(server(), principal)).toBe('logged_out')
+      expect(logins.find(server(), principal)).toBeUndefined()
+      expect(logins.digest(server(), principal)).toBeUndefined()
+    }
+    const owner = loginOwner(server(), 'oauth-1')
+    await store.save(login({ ...owner, loginId: 'login-2' }))
+    expect(logins.find(server(), 'oauth-1')?.loginId).toBe('login-2')
+    expect(logins.find(server())?.loginId).toBe('login-1')
+    expect(logins.find(server(), '@oauth-1')).toBeUndefined()
+    const whose = { server: 'notes', environment: 'local' }
+    expect(await logins.logout({ ...whose, principal: 'user' }, undefined)).toEqual([])
+    expect(await logins.logout({ ...whose, principal: 'oauth-1' }, undefined)).toHaveLength(1)
+    expect(logins.find(server())?.loginId).toBe('login-1')
+  })
+
   it('are none of servers with other credentials, or without a usable URL', () => {
     for (const other of [server({ auth: 'chatgpt' }), server({ url: 'file:///etc' }), server({ url: 'no' })]) {
       expect(loginOwner(other)).toBeUndefined()

@@ -23,18 +23,29 @@ export interface LoginServer {
 /** Whoever owns the home. */
 export const LOCAL_PRINCIPAL = 'user'
 
+/**
+ * How the logins of a principal are filed. Programs choose the ids of theirs, and one that is called like the local user must
+ * not come by what is the local user's.
+ */
+export function filedAs(principal: string | undefined): string {
+  return principal === undefined ? LOCAL_PRINCIPAL : `@${principal}`
+}
+
 /** Milliseconds between two looks at the file, for those who use no server meanwhile. */
 const LOOK = 1_000
 
 /**
  * Under which name the login of a server is filed; undefined for what has none: programs, other sources of credentials,
  * URLs that are none. By environment too, since one URL may be another server there (reference: known-quirks, 56).
+ * `principal`: who uses it; absent: the local user.
  */
-export function loginOwner({ key, config }: LoginServer, principal = LOCAL_PRINCIPAL): CredentialOwner | undefined {
+export function loginOwner({ key, config }: LoginServer, principal?: string): CredentialOwner | undefined {
   const { transport, environmentId } = config
   if (transport.type === 'stdio' || transport.auth !== 'oauth') return undefined
   const url = credentialUrl(transport.url)
-  return url === undefined ? undefined : { server: key.name, environment: environmentId, url, principal }
+  return url === undefined
+    ? undefined
+    : { server: key.name, environment: environmentId, url, principal: filedAs(principal) }
 }
 
 /** A login that is forgotten. `revoked`: its issuer knows. */
@@ -43,22 +54,27 @@ export interface LoggedOut {
   readonly revoked: boolean
 }
 
-/** What one login wants otherwise than the configuration says. */
-export type ServerLoginOptions = Pick<LoginOptions, 'redirectUri' | 'client' | 'scopes' | 'challenge' | 'signal'>
-
-/** The same of one without a user. */
-export type UnattendedLoginOptions = Pick<UnattendedOptions, 'grant' | 'scopes' | 'challenge' | 'signal'> & {
-  readonly client?: ClientSettings
+/** For whom a login is; absent: for the local user. */
+interface OnBehalf {
+  readonly principal?: string
 }
 
+/** What one login wants otherwise than the configuration says. */
+export type ServerLoginOptions = Pick<LoginOptions, 'redirectUri' | 'client' | 'scopes' | 'challenge' | 'signal'> &
+  OnBehalf
+
+/** The same of one without a user. */
+export type UnattendedLoginOptions = Pick<UnattendedOptions, 'grant' | 'scopes' | 'challenge' | 'signal'> &
+  OnBehalf & { readonly client?: ClientSettings }
+
 /** What the configuration says about a login. */
-function settingsOf(server: LoginServer) {
+function settingsOf(server: LoginServer, principal: string | undefined) {
   const { transport, scopes } = server.config
   const { oauth, oauthResource, httpHeaders = {} } = transport.type === 'stdio' ? {} : transport
   return {
     clientId: oauth?.clientId,
     login: {
-      owner: ownerOf(server),
+      owner: ownerOf(server, principal),
       headers: Object.entries(httpHeaders).filter(([, value]) => isHeaderValue(value)),
       ...(oauthResource !== undefined && { resource: oauthResource }),
       ...(scopes !== undefined && { scopes }),
@@ -66,8 +82,8 @@ function settingsOf(server: LoginServer) {
   }
 }
 
-function ownerOf(server: LoginServer): CredentialOwner {
-  const owner = loginOwner(server)
+function ownerOf(server: LoginServer, principal: string | undefined): CredentialOwner {
+  const owner = loginOwner(server, principal)
   if (owner !== undefined) return owner
   const { name } = server.key
   throw new UnsupportedError(`MCP server '${name}' is not one that is logged in to with OAuth`, { place: name })
@@ -113,8 +129,8 @@ export class ServerLogins {
     { http }: { readonly http: OAuthHttp },
     options: ServerLoginOptions,
   ): Promise<PendingLogin> {
-    const { client, ...rest } = options
-    const settings = settingsOf(server)
+    const { client, principal, ...rest } = options
+    const settings = settingsOf(server, principal)
     const id = client?.id ?? settings.clientId
     return beginLogin({
       ...settings.login,
@@ -135,8 +151,8 @@ export class ServerLogins {
     { http }: { readonly http: OAuthHttp },
     options: UnattendedLoginOptions,
   ): Promise<LoggedIn> {
-    const { client, ...rest } = options
-    const settings = settingsOf(server)
+    const { client, principal, ...rest } = options
+    const settings = settingsOf(server, principal)
     const id = client?.id ?? settings.clientId
     if (id === undefined)
       throw new UnsupportedError(`a client id is needed to log in to '${server.key.name}' without a user`)
@@ -144,18 +160,18 @@ export class ServerLogins {
   }
 
   /**
-   * Forgets every login to a server of an environment, whoever issued it, and tells the issuers where they want to know and
+   * Forgets every login of a principal to a server of an environment, whoever issued it, and tells the issuers where they want to know and
    * can be reached. Resolves to those that there were.
    *
    * @throws CredentialStoreError: nothing is forgotten then
    */
   async logout(
-    { server, environment }: Pick<CredentialOwner, 'server' | 'environment'>,
+    { server, environment, principal }: Pick<CredentialOwner, 'server' | 'environment'> & OnBehalf,
     http: OAuthHttp | undefined,
   ): Promise<readonly LoggedOut[]> {
+    const whose = filedAs(principal)
     const removed = await this.#store.remove(
-      (stored) =>
-        stored.server === server && stored.environment === environment && stored.principal === LOCAL_PRINCIPAL,
+      (stored) => stored.server === server && stored.environment === environment && stored.principal === whose,
     )
     const tell = async (credential: StoredCredential): Promise<LoggedOut> => ({
       issuer: credential.issuer,
@@ -164,9 +180,9 @@ export class ServerLogins {
     return Promise.all(removed.map(tell))
   }
 
-  /** What is stored for a server. Throws CredentialStoreError. */
-  find(server: LoginServer): StoredCredential | undefined {
-    const owner = loginOwner(server)
+  /** What is stored for a server, and a principal other than the local user. Throws CredentialStoreError. */
+  find(server: LoginServer, principal?: string): StoredCredential | undefined {
+    const owner = loginOwner(server, principal)
     return owner === undefined ? undefined : this.#store.find(owner)
   }
 

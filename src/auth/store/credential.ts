@@ -22,7 +22,7 @@ export interface CredentialOwner {
   readonly environment: string
   /** Without its fragment. A server that moves elsewhere does not get what was meant for the old place. */
   readonly url: string
-  /** `user`: whoever owns the home. */
+  /** `user`: whoever owns the home. Others: `@` and the id of the principal. */
   readonly principal: string
 }
 

@@ -1,3 +1,4 @@
+import type { EffectiveServer } from '../../catalog/index.js'
 import { displayKey, keyText, LOCAL_ENVIRONMENT, type ServerKey, serverKey } from '../../identity/index.js'
 import type { Reeve, Thread, ThreadOptions } from '../../reeve.js'
 import type { Cli } from '../cli.js'
@@ -7,7 +8,7 @@ import { count } from '../showing/units.js'
 
 /**
  * Starts every server once, tells how many tools each has as it comes up, and ends them again: clients get servers of
- * their own. What is learnt stays in the cache.
+ * their own. What is learnt stays in the cache. Those that take exchanged tokens wait for somebody who has one.
  */
 export async function warmUp(
   cli: Cli,
@@ -16,6 +17,8 @@ export async function warmUp(
   shown: Pick<ThreadOptions, 'environments' | 'only'>,
 ): Promise<void> {
   const width = Math.max(...possibleKeys(reeve, shown).map((key) => displayKey(key).length), 0)
+  const chosen = shown.only ?? withoutExchanged(reeve)
+  if (chosen?.length === 0) return
   let running: Thread | undefined
   const told = new Set<string>()
   const tell = (): void => {
@@ -30,6 +33,7 @@ export async function warmUp(
   await using thread = await reeve.startThread(
     {
       ...shown,
+      ...(chosen && { only: chosen }),
       ...(reeve.auth && { auth: reeve.auth }),
       naming: 'readable',
       appTools: true,
@@ -44,6 +48,22 @@ export async function warmUp(
   running = thread
   await thread.step({ wait: 'all', signal: cli.signal })
   tell()
+}
+
+/**
+ * Undefined: all. The local user has no token to exchange, and would come to such a server as nobody, or with a login that the
+ * others do not have. What environments contribute is left to the first client then.
+ */
+function withoutExchanged({ servers, logins }: Reeve): ThreadOptions['only'] {
+  const isExchanged = (server: EffectiveServer) => {
+    const { transport } = server.config
+    const isSet = transport.type !== 'stdio' && transport.oauth?.tokenExchange !== undefined
+    return isSet && logins.state(server) !== 'oauth'
+  }
+  if (!servers.some(isExchanged)) return undefined
+  return servers
+    .filter((server) => server.config.enabled && !isExchanged(server))
+    .map(({ key: { name, environment } }) => ({ server: name, environment }))
 }
 
 /** Those of the configuration, and as environments would have servers of the same names: what to make room for. */

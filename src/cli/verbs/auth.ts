@@ -1,4 +1,5 @@
 import type { EffectiveServer, Reeve, StoredCredential } from '../../reeve.js'
+import { type PrincipalOption, principalOf } from '../auth/principal.js'
 import { signInLine, signInOf } from '../auth/sign-in-state.js'
 import type { Cli } from '../cli.js'
 import { openRuntime } from '../session.js'
@@ -30,13 +31,15 @@ interface Row {
 }
 
 /** `auth status`: what is stored for each server. Contacts none. */
-export async function run(cli: Cli, action: string): Promise<number> {
+export async function run(cli: Cli, action: string, options: PrincipalOption): Promise<number> {
   if (action !== 'status') throw new UsageError(`'auth' takes 'status', not '${action}'`)
+  const whose = principalOf(options)
   await using runtime = await openRuntime(cli)
   const { reeve, incomplete } = runtime
-  const rows = reeve.servers.map((server) => rowOf(reeve, server))
+  const { principal } = whose
+  const rows = reeve.servers.map((server) => rowOf(reeve, server, principal))
   const signIn = signInOf(reeve)
-  if (cli.json) cli.out.json({ servers: rows.map(toJson), first_party: signIn })
+  if (cli.json) cli.out.json({ ...whose, servers: rows.map(toJson), first_party: signIn })
   else {
     cli.out.table(rows, [
       ...keyColumns(rows),
@@ -50,14 +53,14 @@ export async function run(cli: Cli, action: string): Promise<number> {
   return incomplete ? 1 : 0
 }
 
-function rowOf({ logins }: Reeve, server: EffectiveServer): Row {
+function rowOf({ logins }: Reeve, server: EffectiveServer, principal: string | undefined): Row {
   const { key, config } = server
   const { transport } = config
   if (!config.enabled || transport.type === 'stdio') return { key, state: 'unsupported', login: undefined }
   const names = [...Object.keys(transport.httpHeaders), ...Object.keys(transport.envHttpHeaders)]
   const hasOwn = names.some((name) => name.toLowerCase() === 'authorization')
   if (transport.bearerTokenEnvVar !== undefined || hasOwn) return { key, state: 'bearer_token', login: undefined }
-  return { key, state: logins.state(server), login: logins.find(server) }
+  return { key, state: logins.state(server, principal), login: logins.find(server, principal) }
 }
 
 function toJson({ key, state, login }: Row) {

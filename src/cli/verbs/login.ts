@@ -5,6 +5,7 @@ import { displayKey } from '../../identity/index.js'
 import type { StoredCredential } from '../../reeve.js'
 import { findLoginServer } from '../auth/find-server.js'
 import { runLogin } from '../auth/login-flow.js'
+import { type PrincipalOption, principalOf, refuseExchanged } from '../auth/principal.js'
 import type { Cli } from '../cli.js'
 import { oneLine } from '../printable.js'
 import type { EnvironmentOption } from '../selection.js'
@@ -12,7 +13,7 @@ import { openRuntime } from '../session.js'
 import { keyMembers } from '../showing/server-names.js'
 import { UsageError } from '../usage.js'
 
-export interface LoginVerbOptions extends EnvironmentOption {
+export interface LoginVerbOptions extends EnvironmentOption, PrincipalOption {
   readonly browser: boolean
   readonly scope?: readonly string[]
   readonly clientSecretEnv?: string
@@ -29,10 +30,12 @@ export async function run(cli: Cli, name: string, options: LoginVerbOptions): Pr
   const { browser } = options
   const client = clientOf(cli, options)
   const scopes = scopesOf(options)
+  const whose = principalOf(options)
   await using runtime = await openRuntime(cli)
   const { reeve } = runtime
   const server = await findLoginServer(reeve, name, options, cli.signal)
-  const login = { client, ...(scopes && { scopes }) }
+  refuseExchanged(server, whose.principal)
+  const login = { client, ...whose, ...(scopes && { scopes }) }
   const {
     credential,
     backup,
@@ -42,8 +45,11 @@ export async function run(cli: Cli, name: string, options: LoginVerbOptions): Pr
     : await runLogin(cli, reeve, server, { browser, waitMs: waitOf(options), login })
   if (backup !== undefined) cli.err.warn(`the file of logins was damaged: what it held is in ${backup}`)
   for (const { message } of warnings) cli.err.warn(oneLine(message))
-  if (cli.json) cli.out.json({ ...keyMembers(server.key), ...shownLogin(credential) })
-  else cli.out.line(`logged in to ${oneLine(displayKey(server.key))} at ${oneLine(credential.issuer)}`)
+  if (cli.json) cli.out.json({ ...keyMembers(server.key), ...whose, ...shownLogin(credential) })
+  else {
+    const forWhom = whose.principal === undefined ? '' : ` for ${whose.principal}`
+    cli.out.line(`logged in to ${oneLine(displayKey(server.key))} at ${oneLine(credential.issuer)}${forWhom}`)
+  }
   return 0
 }
 
