@@ -292,6 +292,7 @@ export class Reeve implements AsyncDisposable {
       launchers: () => this.#config.launchers.paths(),
       firstParty: host.firstParty,
       analytics: (thread) => this.#analytics.of(thread),
+      apps: host.apps,
       onClosed: (id) => {
         this.#threads.delete(id)
       },

@@ -30,6 +30,8 @@ export interface CallPayload {
   readonly _meta?: JsonObject
   /** Further members of the params; they never replace the name, the arguments or `_meta`. */
   readonly params?: JsonObject
+  /** Milliseconds of the timeout that its preparation has used up. */
+  readonly spentMs?: number
 }
 
 export interface CallRunOptions extends RequestOptions {
@@ -103,7 +105,7 @@ export class PreparedCall {
         return connection.call(route, params, { ...options, ...place })
       }
       // Whoever waits for a turn must not keep a new list of tools waiting.
-      const limits = { signal, timeoutMs: this.#timeout(timeoutMs) }
+      const limits = { signal, timeoutMs: this.#timeout(timeoutMs) - (prepared.spentMs ?? 0) }
       return await lease.run({ ...options, method: 'tools/call' }, limits, send, () => held.release())
     } finally {
       held.release()

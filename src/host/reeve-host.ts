@@ -14,7 +14,7 @@ import { reeveHome, userHome } from '../config/index.js'
 import { ConnectionPool, type HostVariables } from '../connections/index.js'
 import { createHttpClient, EnvironmentTable, LocalEnvironment, reapOrphans } from '../environments/index.js'
 import { type ReeveError, UnsupportedError } from '../errors.js'
-import { type AnalyticsQueue, openStore, type Store } from '../store/index.js'
+import { type AnalyticsQueue, FileAppsCache, openStore, type Store } from '../store/index.js'
 import type { ThreadMemory } from '../threads/index.js'
 import { transportOpener } from '../transports/index.js'
 import { FirstPartyHost, type FirstPartyOptions } from './first-party.js'
@@ -49,6 +49,8 @@ export class ReeveHost implements AsyncDisposable {
   readonly subjectTokens = new SubjectTokens()
   /** For the runtimes: the process's parts of first-party auth. */
   readonly firstParty: FirstPartyHost
+  /** For the runtimes: what is kept of hosted apps. */
+  readonly apps: FileAppsCache
   readonly #credentials: HomeCredentialStore
   readonly #keeper: CredentialKeeper
   readonly #store: Store
@@ -70,6 +72,7 @@ export class ReeveHost implements AsyncDisposable {
     this.logins = new ServerLogins(this.#keeper)
     this.#store = openStore(join(this.home, 'state.sqlite'))
     this.#warnings = [...this.#store.warnings]
+    this.apps = new FileAppsCache({ home: this.home, onwarning: (warning) => this.#warnings.push(warning) })
     const { firstParty = {} } = options
     const http = createHttpClient({
       env: this.env,
@@ -190,6 +193,7 @@ export class ReeveHost implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     // Servers before the executors that they run on, and these before the host, which runs the commands to reach them.
     await this.#pool.close()
+    await this.apps.settled()
     await this.firstParty.close()
     await this.#keeper.settled()
     await this.#environments.close()

@@ -41,6 +41,7 @@ export async function configure({ host, cwd, options }: RuntimeParts, before?: C
       multiEnvironment,
       prefixedNames: !isOn('non_prefixed_mcp_tool_names'),
       runtimeAuthMode: loaded.runtimeAuthMode,
+      apps: { isOn: isOn('apps'), authElicitation: isOn('auth_elicitation'), policies: loaded.apps },
       discovery: { rootsInOneRequest, installedPlugins, executorConfig: multiEnvironment },
     },
   }

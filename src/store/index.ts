@@ -12,6 +12,8 @@ import { SqliteThreads } from './threads.js'
 
 export type { AnalyticsLimits, AnalyticsQueue, AnalyticsQueueOwner, QueuedEvent } from './analytics.js'
 
+export { FileAppsCache } from './apps-cache.js'
+
 /** The durable state of one home. */
 export interface Store extends Disposable {
   readonly inventories: InventoryCache

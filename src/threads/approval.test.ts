@@ -48,6 +48,7 @@ function approvals(options: Pick<ThreadOptions, 'onRequest' | 'onApproval'> = {}
     review: { compatibility: false },
     options,
     warn: () => {},
+    apps: { approvalMode: () => undefined, connectorOf: () => undefined },
   })
 }
 

@@ -21,6 +21,7 @@ import { type CapturedServer, sameExecutionContract } from '../connections/index
 import { ApprovalRequiredError, ReeveError, RpcError, StaleCatalogError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { CallApps } from './apps/call-apps.js'
 import type { CallRecord } from './call-audit.js'
 import type { StepApprovals } from './call-authority.js'
 import type { HookedCall } from './call-hooks.js'
@@ -42,6 +43,8 @@ export interface ApprovalHost {
   readonly options: Pick<ThreadOptions, 'reviewer' | 'compatibility' | 'onApproval' | 'client' | 'approvalTimeoutMs'>
   /** Of what could not be kept. */
   readonly warn: (key: ServerKey, error: unknown) => void
+  /** What hosted apps have of their own. */
+  readonly apps: Pick<CallApps, 'approvalMode' | 'connectorOf'>
 }
 
 /** A call that is about to be made. */
@@ -117,11 +120,14 @@ export class CallApprovals {
 
   /** How calls of a tool are approved that are issued now. */
   modeOf(
-    server: Pick<Server, 'key' | 'config'>,
+    server: Pick<Server, 'key' | 'config'> & Partial<Pick<CapturedServer, 'source' | 'tools'>>,
     tool: string,
     { policy }: Pick<StepApprovals, 'policy'>,
   ): ApprovalMode {
-    return underManagedMode(appliedMode(server, tool, policy !== null), managedRule(server.config, tool).mode)
+    const app = this.#host.apps.approvalMode(server, tool)
+    const byApp = app?.mode ?? (policy === null ? 'approve' : 'auto')
+    const mode = app === undefined ? appliedMode(server, tool, policy !== null) : byApp
+    return underManagedMode(mode, managedRule(server.config, tool).mode)
   }
 
   #runs({ config }: Pick<Server, 'config'>, tool: string, { approval, strictReview }: CallAuthority): boolean {
@@ -133,8 +139,10 @@ export class CallApprovals {
     if (problem !== undefined) this.#host.warn(key, problem)
   }
 
-  #callOf({ config, source }: Server, call: CallToApprove): ApprovalCall {
+  #callOf(server: Server, call: CallToApprove): ApprovalCall {
+    const { config, source } = server
     const { tool, definition, authority, payload } = call
+    const connector = this.#host.apps.connectorOf(server, definition)
     const { arguments: args } = payload
     const { multiEnvironment, primaryEnvironment } = this.#host
     const { mode: managedMode, strictReview } = managedRule(config, tool)
@@ -143,6 +151,7 @@ export class CallApprovals {
       permissions: readProfile(authority.profile),
       tool,
       definition,
+      ...(connector && { connector }),
       ...(args && { arguments: args }),
       ...(managedMode && { managedMode }),
       strictReview: strictReview || authority.strictReview,

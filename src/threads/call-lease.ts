@@ -1,6 +1,7 @@
 import type { CallAuthority } from '../authority/index.js'
 import type { CapturedServer, ReadyClient } from '../connections/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
+import type { CallApps, Entitlements } from './apps/call-apps.js'
 import { callSandbox, type LauncherSource, withSandbox } from './call-sandbox.js'
 import type { CallFiles } from './files/call-files.js'
 import { IssuedCall } from './issued-call.js'
@@ -24,7 +25,7 @@ export function payloadOf(
 }
 
 /** With the further params of the caller. */
-type SentPayload = IssuedPayload & { readonly params?: JsonObject }
+type SentPayload = IssuedPayload & { readonly params?: JsonObject; readonly spentMs?: number }
 
 /** A call that nothing stands in the way of any more. */
 export interface AllowedCall {
@@ -50,36 +51,47 @@ export interface Outgoing {
 /** What is sent for a call, as what it was issued with. */
 export function outgoing(
   call: AllowedCall,
-  { files, launchers }: { readonly files: CallFiles; readonly launchers: LauncherSource },
+  host: { readonly files: CallFiles; readonly apps: CallApps; readonly launchers: LauncherSource },
   { params, ...options }: CallOptions,
 ): Outgoing {
   const { authority, payload } = call
-  const sent = { ...payload, ...(params && { params }) }
-  const fill = files.of({ ...call, arguments: payload.arguments }, options)
+  const sent: SentPayload = { ...payload, ...(params && { params }) }
+  const { files, apps, launchers } = host
+  const made = { ...call, arguments: payload.arguments }
+  const fill = files.of(made, options)
+  const entitle = apps.entitlements(made, options)
   return {
     sent,
-    prepare: inLease(sent, call, { fill, launchers, signal: options.signal }),
+    prepare: inLease(sent, call, { fill, entitle, launchers, signal: options.signal }),
     options: { ...options, origin: new IssuedCall(authority, options.origin) },
   }
+}
+
+function entitled(sent: SentPayload, { member, value, spentMs }: Entitlements): SentPayload {
+  return { ...sent, _meta: { ...sent._meta, [member]: value }, spentMs }
 }
 
 interface LeaseWork {
   /** Puts uploaded files into the arguments. */
   readonly fill: (() => Promise<JsonObject>) | undefined
+  /** Asks for what the call is told of its account. */
+  readonly entitle: (() => Promise<Entitlements>) | undefined
   readonly launchers: LauncherSource
   readonly signal: AbortSignal | undefined
 }
 
-function inLease<Sent extends IssuedPayload>(
-  sent: Sent,
+function inLease(
+  sent: SentPayload,
   { server, authority, remember }: AllowedCall,
-  { fill, launchers, signal }: LeaseWork,
-): Prepare<Sent> | undefined {
+  { fill, entitle, launchers, signal }: LeaseWork,
+): Prepare<SentPayload> | undefined {
   const sandbox = callSandbox(authority)
-  if (remember === undefined && fill === undefined && sandbox === undefined) return undefined
+  const isBare = remember === undefined && fill === undefined && entitle === undefined
+  if (isBare && sandbox === undefined) return undefined
   return async (client) => {
     remember?.()
-    const filled = fill === undefined ? sent : { ...sent, arguments: await fill() }
+    const given = fill === undefined ? sent : { ...sent, arguments: await fill() }
+    const filled = entitle === undefined ? given : entitled(given, await entitle())
     return withSandbox(filled, sandbox, client, server.config.transport.type, launchers, signal)
   }
 }

@@ -14,6 +14,7 @@ import type { EnvironmentSettings, LoadedConfig, RuntimeAuthMode } from '../conf
 import type { CapabilityRoot, DiscoveryFeatures, EnvironmentCapabilities } from '../environments/index.js'
 import { LOCAL_ENVIRONMENT, serverKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { AppsSettings, HostedApps } from './apps/thread-apps.js'
 import { type ConfiguredPermissions, governingProfiles } from './governing-profiles.js'
 import type { ThreadProblem } from './problem-report.js'
 import type { SelectedPlace } from './selection.js'
@@ -30,6 +31,7 @@ export interface ThreadConfiguration {
   readonly permissions: ConfiguredPermissions
   /** `features.runtime_agent_instances`, for threads that begin now. */
   readonly runtimeAuthMode: RuntimeAuthMode
+  readonly apps: AppsSettings
 }
 
 /**
@@ -60,6 +62,8 @@ export interface CompositionParts {
   readonly compatibility: boolean
   /** Of the thread, on the host. */
   readonly threadCwd: string
+  /** Those of the thread's account, as it is now. */
+  readonly apps: HostedApps
 }
 
 /** Puts together what a thread has: configuration, plugins of the selected environments, policies, profiles. Pure. */
@@ -79,10 +83,11 @@ export function compose(parts: CompositionParts): Composition {
         ...(loaded.requirements && { requirements: loaded.requirements }),
         authorityOf: (environment) => authorityIn(environment, parts),
       },
+      hostedApps: parts.apps.registration,
     },
     { multiEnvironment, compatibility },
   )
-  const servers = effectiveServers(catalog)
+  const servers = effectiveServers(catalog, parts.apps.account)
   const profiles = governingProfiles({ places, permissions: configuration.permissions, threadCwd: parts.threadCwd })
   return Object.freeze({
     servers,

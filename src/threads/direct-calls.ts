@@ -14,9 +14,10 @@ import {
   ToolDisabledError,
   UnknownServerError,
 } from '../errors.js'
-import type { ServerKey } from '../identity/index.js'
+import { HOSTED_APPS_NAME, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import type { CallApps } from './apps/call-apps.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
 import { callAuthority, type IssuedAuthority } from './call-authority.js'
 import { outgoing, payloadOf } from './call-lease.js'
@@ -27,6 +28,11 @@ import { withProgress } from './meta.js'
 import { OPERATION_TIMEOUT, type Requester } from './operations.js'
 import type { CallOptions, ServerSelector, Thread } from './types.js'
 
+/** Only a name: what is done about it is of no consequence to another server that has it. */
+function isHostedApps({ name, environment }: ServerKey): boolean {
+  return name === HOSTED_APPS_NAME && environment === null
+}
+
 /** What a thread lends to what is asked of its servers outside any step. */
 export interface DirectHost {
   readonly threadId: string
@@ -34,6 +40,7 @@ export interface DirectHost {
   readonly approvals: CallApprovals
   readonly audit: CallAudit
   readonly files: CallFiles
+  readonly apps: CallApps
   readonly launchers: LauncherSource
   /** Refuses once the thread is closed. */
   readonly locate: (selector: ServerSelector, signal: AbortSignal | undefined) => Promise<ServerKey>
@@ -75,7 +82,9 @@ export class DirectCalls {
   async tool(call: ToolToCall, options: CallOptions, approval: DirectApproval): Promise<JsonObject> {
     const { key, config, issued } = await this.#located(call, options.signal)
     const { tool } = call
-    const authority = issued && callAuthority(issued, this.#host.approvals.modeOf({ key, config }, tool, issued))
+    // How calls of an app are approved is known once it is known which app it is.
+    const server = isHostedApps(key) ? await this.#host.manager.captureOne(key, options.signal) : { key, config }
+    const authority = issued && callAuthority(issued, this.#host.approvals.modeOf(server, tool, issued))
     return this.#host.audit.tool({ key, config, tool, authority, arguments: call.arguments }, (record) =>
       this.#make({ key, config, authority, call, options, approval }, record),
     )
@@ -113,6 +122,7 @@ export class DirectCalls {
     const server = await approvals.bound(await this.#captured(direct), tool, authority, direct.options.signal)
     const prepared = server.tools.some(({ name }) => name === tool) ? server.prepareCall(tool) : undefined
     const definition = prepared?.binding.definition ?? { name: tool }
+    this.#host.apps.refuseDisabled(server, definition)
     // What requirements want to be asked about is asked about whoever calls it.
     const isFree = approval === 'hook' && !asksEachTime(managedRule(config, tool))
     if (isFree) record?.decided('run', 'hook')
@@ -121,10 +131,13 @@ export class DirectCalls {
     const allowed = { server, tool, definition, authority, payload, remember }
     const { sent, prepare, options } = outgoing(allowed, this.#host, withProgress(direct.options))
     record?.sending()
-    if (prepared !== undefined) return prepared.run(sent, { ...options, ...(prepare && { prepare }) })
+    if (prepared !== undefined) {
+      const result = await prepared.run(sent, { ...options, ...(prepare && { prepare }) })
+      return this.#host.apps.settled(allowed, result, direct.options)
+    }
     // A name that the server never listed: it may know it all the same.
     const client = await this.#host.manager.ready(key, options.signal)
-    const { params, ...told } = (await prepare?.(client)) ?? sent
+    const { params, spentMs: _, ...told } = (await prepare?.(client)) ?? sent
     return client.request(
       'tools/call',
       { ...params, name: tool, ...told },

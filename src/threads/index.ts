@@ -1,3 +1,5 @@
+export type { AppsCache, AppsCacheEntry, AppsCacheKey } from './apps/cache.js'
+export type { AppsSettings } from './apps/thread-apps.js'
 export { KEEP_NOTHING, narrowestHint, readCacheHint } from './cache-hint.js'
 export type {
   AnalyticsSink,

@@ -1,6 +1,7 @@
 import { isSandboxMember } from '../authority/index.js'
 import { InvalidArgumentsError } from '../errors.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
+import { ENTITLEMENT_CONTEXT } from './apps/trusted-access.js'
 
 /**
  * The `_meta` of a `tools/call`: the caller's own members in their order, less what only the runtime may say, with the
@@ -17,8 +18,12 @@ export function callMeta(place: string, caller: JsonValue | undefined, live: Jso
 /** A caller's own members, less what only the runtime may say: of a sandbox nobody hears from elsewhere. */
 export function callersMeta(caller: JsonObject): JsonObject {
   const meta: JsonObject = {}
-  for (const [member, value] of Object.entries(caller)) if (!isSandboxMember(member)) define(meta, member, value)
+  for (const [member, value] of Object.entries(caller)) if (!isRuntimes(member)) define(meta, member, value)
   return meta
+}
+
+function isRuntimes(member: string): boolean {
+  return member === ENTITLEMENT_CONTEXT || isSandboxMember(member)
 }
 
 /** The params of a request of a caller's, its `_meta` likewise; what is no object is the server's to refuse. */

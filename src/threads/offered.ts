@@ -8,6 +8,7 @@ import {
   withPluginNote,
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import { connectorNames, namedConnector, titledTool } from './apps/connector.js'
 import type { Profile } from './composition.js'
 import type { Namespace, StepTool } from './types.js'
 import { isModelVisible } from './visibility.js'
@@ -22,6 +23,8 @@ export interface OfferingServer {
   readonly authority?: PermissionAuthority<Profile>
   /** Display name of the plugin that it came with. */
   readonly pluginName?: string
+  /** These are the hosted apps: each tool is of a connector. */
+  readonly isApps?: boolean
 }
 
 const OWN_AUTHORITY: PermissionAuthority<Profile> = Object.freeze({ kind: 'runtime', profile: null })
@@ -51,7 +54,13 @@ export function offer(servers: readonly OfferingServer[], options: OfferOptions)
     owners.set(server.key, server)
     definitions.set(server.key, byName(server.tools, options.appTools))
   }
-  const inputs = [...definitions].flatMap(([key, tools]) => [...tools.keys()].map((tool) => ({ key, tool })))
+  const inputs = [...definitions].flatMap(([key, tools]) =>
+    [...tools].map(([tool, definition]) => ({
+      key,
+      tool,
+      ...(owners.get(key)?.isApps === true && connectorNames(definition, tool)),
+    })),
+  )
   const tools = options.naming.assign(inputs).map((named) => stepTool(named, owners, definitions))
   return Object.freeze({ tools: Object.freeze(tools), namespaces: Object.freeze(inNamespaces(tools, owners, options)) })
 }
@@ -81,7 +90,7 @@ function stepTool(
     flat,
     key,
     tool,
-    definition,
+    definition: owner?.isApps === true ? titledTool(definition) : definition,
     ...(description !== undefined && { description }),
     authority: owner?.authority ?? OWN_AUTHORITY,
     live: owner?.live ?? false,
@@ -108,14 +117,18 @@ function inNamespaces(
     else group.push(tool)
   }
   return [...grouped].flatMap(([name, members]) => {
-    const key = members[0]?.key
-    if (key === undefined) return []
-    const instructions = owners.get(key)?.instructions
+    const [first] = members
+    if (first === undefined) return []
+    const { key, definition } = first
+    const owner = owners.get(key)
+    const instructions = owner?.instructions
+    const connector = owner?.isApps === true ? namedConnector(definition) : undefined
     const description = namespaceDescription({
       namespace: name,
       key,
       multiEnvironment: options.multiEnvironment,
       ...(instructions !== undefined && { instructions }),
+      ...(connector && { connector }),
     })
     return Object.freeze({ name, description, key, tools: Object.freeze(members) })
   })

@@ -1,10 +1,11 @@
 import type { CallAuthority } from '../authority/index.js'
-import type { PermissionAuthority } from '../catalog/index.js'
+import { isHostOwnedApps, type PermissionAuthority } from '../catalog/index.js'
 import type { CacheHint, CapturedServer, PreparedCall } from '../connections/index.js'
 import { UnsupportedCallError } from '../errors.js'
 import { type NamingStrategy, type ServerKey, ServerKeyMap } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import type { CallApps } from './apps/call-apps.js'
 import { narrowestHint } from './cache-hint.js'
 import type { CallAnalytics } from './call-analytics.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
@@ -40,6 +41,7 @@ export interface StepHost {
   readonly hooks: CallHooks
   readonly analytics: CallAnalytics
   readonly files: CallFiles
+  readonly apps: CallApps
   readonly functions: FunctionHost
   readonly launchers: LauncherSource
 }
@@ -66,7 +68,8 @@ export function takeStep(
       const { key, tools, live, inventory, source } = server
       return {
         key,
-        tools: host.files.shown(server, tools),
+        tools: host.files.shown(server, host.apps.enabled(server, tools)),
+        isApps: isHostOwnedApps(server),
         live,
         instructions: inventory?.instructions,
         authority: authorityOf(key),
@@ -178,8 +181,12 @@ class FrozenStep implements Step {
   ): Promise<JsonObject> {
     const place = `${authority.key.name}/${tool}`
     const { source } = offered
-    const ids = { ...('plugin' in source && { plugin_id: source.plugin.id }), threadId: this.#host.threadId }
-    const { turn } = this.#host
+    const { turn, apps } = this.#host
+    const ids = {
+      ...apps.metaOf(offered, tool, authority.callId),
+      ...('plugin' in source && { plugin_id: source.plugin.id }),
+      threadId: this.#host.threadId,
+    }
     const payload =
       turn === undefined
         ? payloadOf(place, hooked.arguments, meta, ids)
@@ -187,6 +194,7 @@ class FrozenStep implements Step {
     const server = await this.#host.approvals.bound(offered, tool, authority, options.signal)
     const prepared: PreparedCall = server.prepareCall(tool)
     const { definition } = prepared.binding
+    apps.refuseDisabled(server, definition)
     const remember = await this.#host.approvals.approve(
       server,
       { tool, definition, authority, payload, record, permission: hooked.permission },
@@ -195,7 +203,8 @@ class FrozenStep implements Step {
     const allowed = { server, tool, definition, authority, payload, remember }
     const { sent, prepare, options: told } = outgoing(allowed, this.#host, options)
     record?.sending()
-    return prepared.run(sent, { ...told, ...(prepare && { prepare }) })
+    const result = await prepared.run(sent, { ...told, ...(prepare && { prepare }) })
+    return apps.settled(allowed, result, options)
   }
 }
 

@@ -20,6 +20,8 @@ import {
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApprovals } from './approval.js'
+import type { AppsCache } from './apps/cache.js'
+import type { CallApps } from './apps/call-apps.js'
 import { type AnalyticsSource, type AnalyticsThread, CallAnalytics } from './call-analytics.js'
 import type { AuditSource, CallAudit } from './call-audit.js'
 import { CallHooks, type CallHooksHost } from './call-hooks.js'
@@ -50,6 +52,7 @@ export interface ThreadHost {
   readonly launchers: LauncherSource
   readonly firstParty: FirstPartyParts
   readonly analytics: AnalyticsSource
+  readonly apps: AppsCache
   onClosed(id: string): void
 }
 
@@ -87,6 +90,7 @@ export function managerOptionsOf(
     readonly onEvent: (event: ConnectionEvent) => void
     readonly onRequest?: ServerRequestHandler
     readonly auth?: AuthContext
+    readonly slotOf: NonNullable<ManagerOptions['slotOf']>
   },
 ): ManagerOptions {
   const { pool, env, cwd, clientInfo, environments } = host
@@ -113,7 +117,7 @@ export function managerOptionsOf(
 export function threadServersOf(
   { environments, capabilities, cwd }: ThreadHost,
   { only, warm = true, compatibility = false, permissions }: ThreadOptions,
-  own: Pick<ThreadServersOptions, 'manager' | 'configuration' | 'places' | 'roots' | 'onEvent'>,
+  own: Pick<ThreadServersOptions, 'manager' | 'configuration' | 'places' | 'roots' | 'apps' | 'onEvent'>,
 ): ThreadServers {
   const asked = { only, warm, compatibility, permissions, threadCwd: cwd }
   return new ThreadServers({ ...own, ...asked, environments, source: capabilities() })
@@ -163,6 +167,7 @@ export function stepHostOf(
     readonly hooks: CallHooks
     readonly analytics: CallAnalytics
     readonly files: CallFiles
+    readonly apps: CallApps
     readonly multiEnvironment: boolean
     readonly prefixedNames: boolean
     readonly launchers: LauncherSource
@@ -177,6 +182,7 @@ export function stepHostOf(
     hooks,
     analytics,
     files,
+    apps,
     multiEnvironment,
     prefixedNames,
     launchers,
@@ -193,6 +199,7 @@ export function stepHostOf(
     hooks,
     analytics,
     files,
+    apps,
     launchers,
     functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
   }

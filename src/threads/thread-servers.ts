@@ -3,7 +3,8 @@ import type { EffectiveServer, PermissionAuthority } from '../catalog/index.js'
 import type { ConnectionManager, ServerStatus } from '../connections/index.js'
 import type { CapabilityRoot, CapabilitySource, Environment, EnvironmentRegistry } from '../environments/index.js'
 import { EnvironmentError, UnknownServerError } from '../errors.js'
-import { type ServerKey, sameKey } from '../identity/index.js'
+import { HOSTED_APPS_NAME, type ServerKey, sameKey } from '../identity/index.js'
+import type { HostedApps } from './apps/thread-apps.js'
 import { type Composition, compose, type Profile, selectedRoots, type ThreadConfiguration } from './composition.js'
 import { Discoveries, type Wanted } from './discoveries.js'
 import { EnvironmentWatch } from './environment-watch.js'
@@ -34,6 +35,8 @@ export interface ThreadServersOptions {
   readonly threadCwd: string
   /** Name of the permission profile that was asked for, for all environments that have none handed over. */
   readonly permissions: string | undefined
+  /** Those of the thread's account, as it is when this is called. */
+  readonly apps: () => HostedApps
   readonly onEvent: (event: ThreadEvent) => void
 }
 
@@ -163,6 +166,11 @@ export class ThreadServers {
     this.#attend()
   }
 
+  /** Somebody signed in or out: what the account may use is published, where that differs. */
+  accountChanged(): void {
+    this.#recompose()
+  }
+
   close(): void {
     this.#state = 'closed'
     this.#watch.close()
@@ -209,6 +217,7 @@ export class ThreadServers {
       known: this.#options.environments.ids,
       compatibility: this.#options.compatibility,
       threadCwd: this.#options.threadCwd,
+      apps: this.#options.apps(),
     })
   }
 
@@ -228,7 +237,8 @@ export class ThreadServers {
       ({ id }) =>
         only === undefined ||
         only.some(
-          ({ server, environment }) => environment === id || (environment === undefined && !shared.has(server)),
+          ({ server, environment }) =>
+            environment === id || (environment === undefined && !shared.has(server) && server !== HOSTED_APPS_NAME),
         ),
     )
   }

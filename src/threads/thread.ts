@@ -13,6 +13,9 @@ import { ClosedError } from '../errors.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget, CallApprovals } from './approval.js'
+import { CallApps } from './apps/call-apps.js'
+import { threadAppsOf } from './apps/of-thread.js'
+import type { ThreadApps } from './apps/thread-apps.js'
 import type { CallAnalytics } from './call-analytics.js'
 import { CallAudit } from './call-audit.js'
 import { type IssuedAuthority, issuedAuthority, type StepApprovals, stepApprovals } from './call-authority.js'
@@ -70,6 +73,7 @@ export class RuntimeThread implements Thread {
   readonly elicitations: ThreadElicitations
   readonly resources: Resources
   readonly prompts: Prompts
+  readonly apps: ThreadApps
   readonly #channel: HostChannel
   readonly #host: ThreadHost
   readonly #options: ThreadOptions
@@ -111,6 +115,13 @@ export class RuntimeThread implements Thread {
       options,
     }
     this.#channel = channel
+    // Before the connections: a catalog without apps comes before an attempt to reach them.
+    this.apps = threadAppsOf(host, options, configuration, {
+      threadId: this.id,
+      auth: this.#auth,
+      manager: () => this.#manager,
+      onAccount: () => this.#closed ?? this.#servers.accountChanged(),
+    })
     this.pauses = threadPauses(
       () => this.#manager.clocks,
       () => this.#refuseWhenClosed(),
@@ -121,6 +132,7 @@ export class RuntimeThread implements Thread {
         owner: this.id,
         places,
         onEvent: (event) => this.#heard(event),
+        slotOf: (server) => this.apps.slotOf(server),
         ...(this.#auth && { auth: this.#auth.context }),
         ...(channel.isOpen && { onRequest: judgedQuestions(judging) }),
       }),
@@ -130,6 +142,7 @@ export class RuntimeThread implements Thread {
       configuration,
       places,
       roots: this.#roots,
+      apps: () => this.apps.hosted,
       onEvent: (event) => this.#listener.tell(event),
     })
     this.#hooks = callHooksOf(host, options, configuration, {
@@ -139,10 +152,21 @@ export class RuntimeThread implements Thread {
       places: () => this.#servers.places,
     })
     this.#analytics = callAnalyticsOf(host, options, { id: this.id, auth: this.#auth })
+    const apps = new CallApps({
+      ...judging,
+      channel,
+      auth: this.#auth,
+      runtimeContext: this.apps.runtimeContext,
+      settings: () => this.apps.settings,
+      refresh: (signal) => this.apps.refresh({ ...(signal && { signal }) }),
+      warn: (key, error) => this.#listener.warn(key, error),
+    })
     const calls = {
       threadId: this.id,
+      apps,
       approvals: new CallApprovals({
         ...judging,
+        apps,
         channel,
         options,
         multiEnvironment: this.#multiEnvironment,
@@ -195,6 +219,7 @@ export class RuntimeThread implements Thread {
   configure(configuration: ThreadConfiguration): void {
     if (this.#closed !== undefined) return
     this.#hooks.configure(configuration.loaded.hooks)
+    this.apps.configure(configuration.apps)
     const multiEnvironment = this.#multiEnvironment
     const discovery = { ...configuration.discovery, executorConfig: multiEnvironment }
     this.#servers.configure({ ...configuration, multiEnvironment, discovery })
@@ -281,6 +306,7 @@ export class RuntimeThread implements Thread {
 
   async #shutDown(): Promise<void> {
     this.#channel.close()
+    this.apps.close()
     this.#servers.close()
     try {
       await this.#manager.close()
@@ -309,7 +335,7 @@ export class RuntimeThread implements Thread {
       const graceMs = this.#options.graceMs ?? DEFAULT_GRACE
       await this.#servers.looked({ graceMs, all: wait === 'all' || graceMs === 0, ...(signal && { signal }) })
     }
-    return this.#manager.capture(options)
+    return this.#manager.capture({ ...options, unawaited: this.apps.unawaited })
   }
 
   /** What the calls of a server are issued with now. */
@@ -332,6 +358,7 @@ export class RuntimeThread implements Thread {
   }
 
   #heard(event: ConnectionEvent): void {
+    this.apps.heard(event)
     if (event.type === 'status' && event.status === 'ready') void this.#logLevel.cameUp(event.key)
     this.#listener.relay(event)
   }

@@ -66,16 +66,17 @@ export function turnOf(threadId: string, facts: TurnFacts): Turn {
 export function modelCallMembers(
   turn: Turn,
   facts: ModelCallFacts,
-  ids: { readonly threadId: string; readonly plugin_id?: string },
+  ids: { readonly threadId: string; readonly plugin_id?: string; readonly _codex_apps?: JsonObject },
 ): JsonObject {
   const { callId, itemId, userInputRequested = false } = facts
   for (const [name, id] of Object.entries({ callId, itemId })) {
     if (id !== undefined && typeof id !== 'string') throw refusal(`call.${name}`, 'a string', id)
   }
-  const { plugin_id: plugin, threadId } = ids
+  const { plugin_id: plugin, threadId, _codex_apps: app } = ids
   return {
     ...(callId !== undefined && { callId }),
     [TURN_METADATA]: userInputRequested ? { ...turn.metadata, user_input_requested_during_turn: true } : turn.metadata,
+    ...(app !== undefined && { _codex_apps: app }),
     ...(plugin !== undefined && { plugin_id: plugin }),
     threadId,
     sessionId: turn.sessionId,

@@ -2,11 +2,13 @@ import type { ReadyClient, ServerStatus } from '../connections/index.js'
 import type { ServerKey } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { ApprovalTarget, ThreadElicitations, ThreadPauses } from './approval-surface.js'
+import type { Apps } from './apps/surface.js'
 import type { Prompts, Resources, ServerSelector } from './listing-surface.js'
 import type { CallOptions, Step, StepOptions, ToolStep } from './step-surface.js'
 import type { SelectedEnvironment } from './thread-options.js'
 
 export type * from './approval-surface.js'
+export type * from './apps/surface.js'
 export type * from './listing-surface.js'
 export type * from './step-surface.js'
 export type * from './thread-event.js'
@@ -38,6 +40,8 @@ export interface Thread extends AsyncDisposable {
   ): Promise<ApprovalTarget>
   readonly pauses: ThreadPauses
   readonly elicitations: ThreadElicitations
+  /** The hosted apps of the thread's own account. Only for threads of this process. */
+  readonly apps: Apps
   readonly resources: Resources
   readonly prompts: Prompts
   /** `completion/complete`, params relayed. */
@@ -61,6 +65,6 @@ export interface Thread extends AsyncDisposable {
 }
 
 /** A thread for those who use its servers and leave its selection as it is; it may live in another process. */
-export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select' | 'pauses' | 'elicitations'> & {
+export type ToolThread = Omit<Thread, 'step' | 'environments' | 'select' | 'pauses' | 'elicitations' | 'apps'> & {
   step(options?: Omit<StepOptions, 'turn' | 'approvals'>): Promise<ToolStep>
 }
