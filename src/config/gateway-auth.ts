@@ -1,21 +1,28 @@
 import { described, fault, integer, list, map, type Notes, table, text } from './schema/shape.js'
 import type { Path, Raw } from './source/raw.js'
 
-/** `[gateway.auth]`: the authorization server whose tokens the gateway takes over HTTP. Absent members are up to it. */
+/**
+ * The authorization server whose tokens the gateway takes over HTTP, as `[gateway.auth]` or an embedding program names it.
+ * Absent members are up to the gateway.
+ */
 export interface GatewayAuthSettings {
+  /** Exactly as in the `iss` of tokens and in its metadata. */
   readonly issuer?: string
-  /** The gateway's own URL as clients know it. */
+  /** The gateway's own URL as clients know it. Default: the one that it listens on. */
   readonly resource?: string
-  /** What the `aud` of tokens may be. */
+  /** What the `aud` of a token may be; one of them must be in it. Default: the resource. */
   readonly audience?: readonly string[]
+  /** Where the issuer's keys are. Default: as its metadata says (RFC 8414, OpenID Connect Discovery). */
   readonly jwksUrl?: string
+  /** JWS algorithms, asymmetric ones. Default: `DEFAULT_ALGORITHMS` of the gateway. */
   readonly algorithms?: readonly string[]
-  /** Methods, `prefix/*` or `*`, and the scopes that each needs. */
+  /** Methods, `prefix/*` or `*`, and the scopes that each needs, all of them. Default: `DEFAULT_SCOPES` of the gateway. */
   readonly scopes?: ReadonlyMap<string, readonly string[]>
-  /** Needed by every request. */
+  /** Needed by every request. Default: none. */
   readonly requiredScopes?: readonly string[]
-  /** What a client is told to ask for first. */
+  /** What a client without a token is told to ask for. Default: all that may be needed. */
   readonly initialScopes?: readonly string[]
+  /** Milliseconds by which clocks may differ. Default 30 s. */
   readonly clockSkewMs?: number
 }
 

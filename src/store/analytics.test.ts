@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eachStateFile } from '../../test/fixtures/state-file.js'
 import { SqliteAnalytics } from './analytics.js'
 import { openDatabase } from './database.js'
 import { openStore } from './index.js'
@@ -10,13 +8,10 @@ import { openStore } from './index.js'
 const A = { actor: 'a', binding: 'account-1 off' }
 const MOST = { count: 100, bytes: 1_000_000 }
 
-let home: string
 let file: string
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'reeve-analytics-'))
-  file = join(home, 'state.sqlite')
+eachStateFile((path) => {
+  file = path
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 describe('the queue of analytics events', () => {
   it('gives events in their order, also after the file was closed, until they are removed', () => {

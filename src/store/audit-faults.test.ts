@@ -1,8 +1,7 @@
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
 import { AUDIT_RECORD } from '../../test/fixtures/audit-record.js'
+import { eachStateFile } from '../../test/fixtures/state-file.js'
 import { AuditLog, type AuditRecord } from '../authority/index.js'
 import type { ReeveError } from '../errors.js'
 import { serverKey } from '../identity/index.js'
@@ -10,13 +9,10 @@ import { SqliteAudit } from './audit.js'
 import { openDatabase } from './database.js'
 import { openStore } from './index.js'
 
-let home: string
 let file: string
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'reeve-audit-'))
-  file = join(home, 'state.sqlite')
+eachStateFile((path) => {
+  file = path
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 /** Numbered records, some of each kind. */
 function batch(from: number, count: number): readonly AuditRecord[] {

@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AUDIT_RECORD } from '../../test/fixtures/audit-record.js'
+import { eachStateFile } from '../../test/fixtures/state-file.js'
 import { SqliteAudit } from './audit.js'
 import { openDatabase } from './database.js'
 import { openStore } from './index.js'
 
-let home: string
 let file: string
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'reeve-audit-'))
-  file = join(home, 'state.sqlite')
+eachStateFile((path) => {
+  file = path
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 describe('the records of calls', () => {
   it.each(['now', 'soon'] as const)('are there, whole and in order, after the file was closed (%s)', (durability) => {

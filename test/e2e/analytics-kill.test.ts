@@ -4,8 +4,8 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bundled } from '../fixtures/bundled.js'
 import { eventually } from '../fixtures/stdio/running.js'
 import { deliveriesIn, EVENTS, eventsOf } from '../standins/backend-analytics.js'
 import { type BackendRuntime, startBackendRuntime } from '../standins/backend-runtime.js'
@@ -18,16 +18,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reeve-analytics-driver-'))
   driver = join(folder, 'driver.mjs')
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  await build({
-    entryPoints: [join(ROOT, 'test/e2e/analytics-driver.ts')],
-    outfile: driver,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
+  await bundled('test/e2e/analytics-driver.ts', driver, {
     target: 'node20',
     packages: 'external',
     define: { REEVE_VERSION: '"0.0.0-test"' },
-    logLevel: 'warning',
   })
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildCli, type CliHome, cliHome, ROOT, reeveCommand } from './built-cli.js'
+import { bundled } from '../fixtures/bundled.js'
+import { buildCli, type CliHome, cliHome, reeveCommand } from './built-cli.js'
 
 const NO_NETWORK =
   spawnSync('unshare', ['-rn', 'sh', '-c', 'ip link set lo up']).status === 0
@@ -50,13 +50,7 @@ describe.skipIf(NO_NETWORK !== undefined)(
       await buildCli()
       tools = await mkdtemp(join(tmpdir(), 'reeve-network-'))
       const program = join(tools, 'server.mjs')
-      await build({
-        entryPoints: [join(ROOT, 'test/fixtures/auth/authorization-server-program.ts')],
-        outfile: program,
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-      })
+      await bundled('test/fixtures/auth/authorization-server-program.ts', program)
       const start = 'ip link set lo up && exec "$@"'
       server = spawn('unshare', ['-rn', 'sh', '-c', start, 'sh', process.execPath, program], {
         stdio: ['pipe', 'pipe', 'inherit'],

@@ -2,9 +2,9 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { StoredCredential } from '../../src/auth/index.js'
+import { storedLogin } from '../fixtures/auth/stored-login.js'
+import { bundled } from '../fixtures/bundled.js'
 import { AuthorizationServer } from '../standins/authorization-server.js'
 import { ROOT } from './built-cli.js'
 
@@ -22,39 +22,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(ROOT, '.cache', 'full-disk-'))
   program = join(folder, 'program.mjs')
   server = await AuthorizationServer.listen()
-  await build({
-    entryPoints: [join(ROOT, 'test/fixtures/auth/full-disk-program.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
+  await bundled('test/fixtures/auth/full-disk-program.ts', program, { packages: 'external' })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
-
-function overLogin(): StoredCredential {
-  const token = server.issue()
-  return {
-    server: 'guarded',
-    environment: 'local',
-    url: server.resourceUrl,
-    principal: 'user',
-    issuer: server.origin,
-    loginId: 'login-1',
-    loggedInAt: 1,
-    client: { id: 'client-0', method: 'none', kind: 'configured' },
-    tokenEndpoint: `${server.origin}/token`,
-    grant: 'authorization_code',
-    accessToken: token.access_token,
-    refreshToken: token.refresh_token,
-    expiresAt: 1,
-    scopes: [],
-  }
-}
 
 describe.skipIf(NO_MOUNT !== undefined)(`a home${NO_MOUNT ? ` (${NO_MOUNT})` : ''}`, () => {
   it.each([
@@ -64,7 +37,7 @@ describe.skipIf(NO_MOUNT !== undefined)(`a home${NO_MOUNT ? ` (${NO_MOUNT})` : '
     const home = await mkdtemp(join(folder, 'home-'))
     const before = server.counts.refreshes
     const start = 'mount -t tmpfs -o size=256k tmpfs "$1" && shift && exec "$@"'
-    const command = [process.execPath, program, home, JSON.stringify(overLogin()), fault]
+    const command = [process.execPath, program, home, JSON.stringify(storedLogin(server, { expiresAt: 1 })), fault]
     const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', start, 'sh', home, ...command])
     const { token, ...steps } = JSON.parse(stdout)
     expect(steps).toEqual({

@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HomeCredentialStore, type StoredCredential } from '../../src/auth/index.js'
+import { HomeCredentialStore } from '../../src/auth/index.js'
 import { type Keyring, NO_KEYRING, startKeyring } from '../fixtures/auth/keyring.js'
+import { storedLogin } from '../fixtures/auth/stored-login.js'
+import { bundled } from '../fixtures/bundled.js'
 import { AuthorizationServer } from '../standins/authorization-server.js'
 
 const PROCESSES = 16
@@ -23,14 +24,7 @@ beforeAll(async () => {
   await mkdir(join(root, '.cache'), { recursive: true })
   folder = await mkdtemp(join(root, '.cache', 'oauth-refresh-'))
   worker = join(folder, 'worker.mjs')
-  await build({
-    entryPoints: [join(root, 'test/heavy/oauth-refresh/worker.ts')],
-    outfile: worker,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
+  await bundled('test/heavy/oauth-refresh/worker.ts', worker, { packages: 'external' })
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -106,7 +100,7 @@ async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null, key
   const home = await mkdtemp(join(folder, 'home-'))
   await using server = await AuthorizationServer.listen({ lifetime: HOUR / 2 })
   const store = new HomeCredentialStore(home, { mode: keyring === undefined ? 'file' : 'keyring' })
-  const credential = login(server)
+  const credential = storedLogin(server)
   await store.save(credential)
   const { server: name, environment, url, principal } = credential
   const owner = { server: name, environment, url, principal }
@@ -147,24 +141,4 @@ async function killSender(claim: string, pid: number): Promise<void> {
   }
   process.kill(pid, 'SIGKILL')
   throw new Error('the sender is gone')
-}
-
-function login(server: AuthorizationServer): StoredCredential {
-  const token = server.issue()
-  return {
-    server: 'guarded',
-    environment: 'local',
-    url: server.resourceUrl,
-    principal: 'user',
-    issuer: server.origin,
-    loginId: 'login-1',
-    loggedInAt: Date.now(),
-    client: { id: 'client-0', method: 'none', kind: 'configured' },
-    tokenEndpoint: `${server.origin}/token`,
-    grant: 'authorization_code',
-    accessToken: token.access_token,
-    refreshToken: token.refresh_token,
-    expiresAt: Date.now() + (token.expires_in ?? 0) * 1000,
-    scopes: [],
-  }
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { codeRedirect } from './code-redirect.js'
 
 export interface StandInOptions {
   /** Seconds; null: the answer does not say. */
@@ -175,11 +176,7 @@ export class AuthorizationServer implements AsyncDisposable {
     const code = randomBytes(12).toString('hex')
     const client = url.searchParams.get('client_id') ?? ''
     this.#codes.set(code, { params: url.searchParams, client })
-    const back = new URL(url.searchParams.get('redirect_uri') ?? '')
-    back.searchParams.set('code', code)
-    back.searchParams.set('state', url.searchParams.get('state') ?? '')
-    back.searchParams.set('iss', this.origin)
-    return { status: 302, body: '', headers: { location: back.href } }
+    return codeRedirect(url.searchParams, { code, issuer: this.origin })
   }
 
   async #token(form: URLSearchParams, request: IncomingMessage): Promise<Answer> {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { codeRedirect } from './code-redirect.js'
 
 interface Reply {
   readonly status: number
@@ -159,12 +160,7 @@ export class TokenIssuer implements AsyncDisposable {
   #authorize(params: URLSearchParams): Reply {
     const code = randomBytes(12).toString('hex')
     this.#codes.set(code, { params, user: this.user })
-    const back = new URL(params.get('redirect_uri') ?? '')
-    back.searchParams.set('code', code)
-    back.searchParams.set('iss', this.origin)
-    const state = params.get('state')
-    if (state !== null) back.searchParams.set('state', state)
-    return { status: 302, body: '', headers: { location: back.href } }
+    return codeRedirect(params, { code, issuer: this.origin })
   }
 
   async #token(form: URLSearchParams): Promise<Reply> {

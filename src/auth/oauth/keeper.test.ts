@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { storedLogin } from '../../../test/fixtures/auth/stored-login.js'
 import type { Answer } from '../../../test/standins/authorization-server.js'
 import { eachLoginWorld, type LoginWorld } from '../../../test/standins/login-world.js'
 import { CredentialStoreError } from '../../errors.js'
@@ -21,21 +22,8 @@ eachLoginWorld((world) => {
 const keeperOf = (over: Partial<KeeperOptions> = {}) => new CredentialKeeper({ store, home, ...over })
 
 async function loggedIn(over: Partial<StoredCredential> = {}): Promise<StoredCredential> {
-  const token = server.issue()
-  const credential: StoredCredential = {
-    ...owner(),
-    issuer: server.origin,
-    loginId: 'login-1',
-    loggedInAt: 1,
-    client: { id: 'client-0', method: 'none', kind: 'configured' },
-    tokenEndpoint: `${server.origin}/token`,
-    grant: 'authorization_code',
-    accessToken: token.access_token,
-    refreshToken: token.refresh_token,
-    expiresAt: Date.now() + 10_000,
-    scopes: ['read'],
-    ...over,
-  }
+  const expiresAt = Date.now() + 10_000
+  const credential = storedLogin(server, { ...owner(), expiresAt, scopes: ['read'], ...over })
   await store.save(credential)
   return credential
 }
