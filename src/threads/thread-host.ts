@@ -6,29 +6,20 @@ import type {
   ConnectionPool,
   HostVariables,
   ManagerOptions,
-  ReadyClient,
   ServerRequestHandler,
 } from '../connections/index.js'
 import type { CapabilitySource, EnvironmentRegistry } from '../environments/index.js'
-import {
-  codexNaming,
-  LOCAL_ENVIRONMENT,
-  type NamingStrategy,
-  pinnedNaming,
-  readableNaming,
-  type ServerKey,
-} from '../identity/index.js'
+import { codexNaming, LOCAL_ENVIRONMENT, type NamingStrategy, pinnedNaming, readableNaming } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import type { CallApprovals } from './approval.js'
 import type { AppsCache } from './apps/cache.js'
-import type { CallApps } from './apps/call-apps.js'
 import { type AnalyticsSource, type AnalyticsThread, CallAnalytics } from './call-analytics.js'
-import type { AuditSource, CallAudit } from './call-audit.js'
+import type { AuditSource } from './call-audit.js'
 import { CallHooks, type CallHooksHost } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
 import { CallFiles } from './files/call-files.js'
 import { LeftOut } from './functions/left-out.js'
+import type { FunctionHost } from './functions/resource-functions.js'
 import type { FirstPartyParts, OwningAuth } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
@@ -159,49 +150,20 @@ export function callFilesOf(
 
 /** What the steps of a thread are taken with. */
 export function stepHostOf(
-  { naming, appTools, soleOwners }: ThreadOptions,
-  own: {
-    readonly threadId: string
-    readonly approvals: CallApprovals
-    readonly audit: CallAudit
-    readonly hooks: CallHooks
-    readonly analytics: CallAnalytics
-    readonly files: CallFiles
-    readonly apps: CallApps
-    readonly multiEnvironment: boolean
+  { naming, appTools = false, soleOwners = false }: ThreadOptions,
+  own: Omit<StepHost, 'naming' | 'appTools' | 'functions'> & {
     readonly prefixedNames: boolean
-    readonly launchers: LauncherSource
-    readonly ready: (key: ServerKey, signal: AbortSignal | undefined) => Promise<ReadyClient>
+    readonly ready: FunctionHost['ready']
     readonly tell: (event: ThreadEvent) => void
   },
 ): StepHost {
-  const {
-    threadId,
-    approvals,
-    audit,
-    hooks,
-    analytics,
-    files,
-    apps,
-    multiEnvironment,
-    prefixedNames,
-    launchers,
-    ready,
-    tell,
-  } = own
+  const { prefixedNames, ready, tell, ...rest } = own
+  const { multiEnvironment } = rest
   return {
-    threadId,
+    ...rest,
     naming: naming === 'readable' ? readableNaming : namesOfCodex(multiEnvironment, prefixedNames),
-    multiEnvironment,
-    appTools: appTools ?? false,
-    approvals,
-    audit,
-    hooks,
-    analytics,
-    files,
-    apps,
-    launchers,
-    functions: { multiEnvironment, soleOwners: soleOwners ?? false, ready, leftOut: new LeftOut(tell) },
+    appTools,
+    functions: { multiEnvironment, soleOwners, ready, leftOut: new LeftOut(tell) },
   }
 }
 
