@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { JsonRpcMessage } from '../../protocol/index.js'
 import type { ProtectedResource, ResourceServerOptions } from '../inbound-auth/index.js'
 import { type Refusal, unauthorized } from './answers.js'
+import type { Deadline } from './expiry.js'
 
 /** Who sent a request. Sessions belong to one principal. */
 export interface Principal {
@@ -28,8 +29,8 @@ export type Authenticator = (
 /** A request that may come in. */
 export interface Admission {
   readonly principal: Principal
-  /** Milliseconds since 1970 after which what it opened must end; absent: never. */
-  readonly expiresAt?: number
+  /** After which what it opened must end; absent: never. */
+  readonly over?: Deadline
   /** Why it may not send these messages; absent: it may send any. */
   readonly refuses?: (messages: readonly JsonRpcMessage[]) => Refusal | undefined
 }

@@ -27,6 +27,8 @@ export interface HttpLimits {
   readonly inFlight: number
   /** An answer that still streams so long after its client's token has expired is cut. */
   readonly expiredCallMs: number
+  /** Between two looks whether the token behind a stream has expired. */
+  readonly expiryLookMs: number
   /** Time for answers to leave when the gateway closes. */
   readonly closeMs: number
 }
@@ -46,5 +48,6 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
   replayBytes: 1024 * 1024,
   inFlight: 1024,
   expiredCallMs: 5 * 60_000,
+  expiryLookMs: 15_000,
   closeMs: 2000,
 })

@@ -70,14 +70,14 @@ export function isRefusal(found: HttpSessionTransport | Refusal): found is Refus
 function judged(
   response: ServerResponse,
   inbound: Exclude<Inbound, { kind: 'invalid' }>,
-  { expiresAt, refuses }: Admission,
-  { expiredCallMs }: HttpLimits,
+  { over, refuses }: Admission,
+  { expiredCallMs, expiryLookMs }: HttpLimits,
 ): Refusal | undefined {
   const messages = inbound.kind === 'message' ? [inbound.message] : inbound.messages
   const refused = refuses?.(messages)
-  if (refused !== undefined || expiresAt === undefined) return refused
+  if (refused !== undefined || over === undefined) return refused
   const isStream = messages.some((message) => isRequest(message) && message.method === 'subscriptions/listen')
-  endWhenOver(response, isStream ? expiresAt : expiresAt + expiredCallMs)
+  endWhenOver(response, isStream ? over : { ...over, at: over.at + expiredCallMs }, expiryLookMs)
   return undefined
 }
 

@@ -123,11 +123,11 @@ async function handleMethod(
   admission: Admission,
   endpoint: Endpoint,
 ): Promise<Refusal | undefined> {
-  const { principal, expiresAt } = admission
+  const { principal, over } = admission
   if (request.method === 'POST') return handlePost(request, response, admission, endpoint)
   if (isModernHeader(request) && request.headers[SESSION_HEADER] === undefined) return REFUSALS.modernMethod
   if (request.method === 'GET') {
-    if (expiresAt !== undefined) endWhenOver(response, expiresAt)
+    if (over !== undefined) endWhenOver(response, over, endpoint.limits.expiryLookMs)
     return handleGet(request, response, principal, endpoint)
   }
   if (request.method === 'DELETE') return handleDelete(request, response, principal, endpoint)

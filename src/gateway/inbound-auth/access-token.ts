@@ -16,6 +16,8 @@ export interface TokenRules {
   readonly algorithms: readonly string[]
   readonly clockSkewMs: number
   readonly keys: KeySet
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** Why a token counts for nothing. The texts go to clients and hold nothing of the token. */
@@ -57,6 +59,7 @@ async function verified(token: string, rules: TokenRules): Promise<JWTVerifyResu
       audience: [...rules.audience],
       algorithms: [...rules.algorithms],
       clockTolerance: rules.clockSkewMs / 1000,
+      currentDate: new Date(rules.now()),
       requiredClaims: REQUIRED,
     })
   } catch (error) {

@@ -8,6 +8,8 @@ export interface ResourceServerOptions extends GatewayAuthSettings {
   /** How the issuer is reached. Default: this host's HTTP. */
   readonly http?: OAuthHttp
   readonly keySet?: Partial<KeySetLimits>
+  /** Milliseconds since 1970, as tokens count; the clock of the machine may jump. */
+  readonly now?: () => number
   /** Told of each token that was taken, for those who exchange it; it goes nowhere else. */
   readonly onToken?: (principal: string, token: SubjectToken) => void
 }

@@ -114,7 +114,7 @@ export class ProtectedResource {
     this.#options.onToken?.(id, { token, issuer, expiresAt })
     return {
       principal: Object.freeze({ id }),
-      expiresAt: expiresAt + this.#skew,
+      over: { at: expiresAt + this.#skew, now: this.#options.now ?? Date.now },
       refuses: (messages: readonly JsonRpcMessage[]) => this.#missing(scopes, this.#scopes.neededBy(messages)),
     }
   }
@@ -125,7 +125,8 @@ export class ProtectedResource {
 
   #rules(): TokenRules {
     const { issuer, audience = [this.resource] } = this.#options
-    return { issuer, audience, algorithms: this.#algorithms, clockSkewMs: this.#skew, keys: this.#keys }
+    const { now = Date.now } = this.#options
+    return { issuer, audience, algorithms: this.#algorithms, clockSkewMs: this.#skew, keys: this.#keys, now }
   }
 
   /**
