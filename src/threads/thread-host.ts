@@ -17,10 +17,9 @@ import type { AuditSource } from './call-audit.js'
 import { CallHooks, type CallHooksHost } from './call-hooks.js'
 import type { LauncherSource } from './call-sandbox.js'
 import type { ThreadConfiguration } from './composition.js'
-import { CallFiles } from './files/call-files.js'
 import { LeftOut } from './functions/left-out.js'
 import type { FunctionHost } from './functions/resource-functions.js'
-import type { FirstPartyParts, OwningAuth } from './owning-auth.js'
+import type { FirstPartyParts } from './owning-auth.js'
 import type { ThreadMemory, ThreadRecord } from './record.js'
 import { type SelectedPlace, selectPlaces } from './selection.js'
 import type { StepHost } from './step.js'
@@ -136,16 +135,6 @@ export function callHooksOf(
   const cwdOf = (id?: string) => (id === undefined ? places()[0] : places().find((place) => place.id === id))?.cwd
   const local = environments.get(LOCAL_ENVIRONMENT)?.environment
   return new CallHooks({ ...rest, functions: hooks ?? [], onReport: onHook, local, env, cwd, cwdOf }, loaded.hooks)
-}
-
-/** Files in the arguments of a thread's calls. */
-export function callFilesOf(
-  { firstParty, environments }: ThreadHost,
-  { fileParameters }: ThreadOptions,
-  auth: OwningAuth | undefined,
-): CallFiles {
-  const { baseUrl } = firstParty.runtime.places
-  return new CallFiles({ auth, baseUrl, environments, trusted: fileParameters ?? [] })
 }
 
 /** What the steps of a thread are taken with. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { approvalsOf } from '../authority/index.js'
 import type { EffectiveServer } from '../catalog/index.js'
 import {
   type CapturedServer,
@@ -12,14 +11,13 @@ import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError } from '../errors.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { approvalTarget, CallApprovals } from './approval.js'
-import { CallApps } from './apps/call-apps.js'
+import { approvalTarget } from './approval.js'
 import { threadAppsOf } from './apps/of-thread.js'
 import type { ThreadApps } from './apps/thread-apps.js'
 import type { CallAnalytics } from './call-analytics.js'
-import { CallAudit } from './call-audit.js'
 import { type IssuedAuthority, issuedAuthority, type StepApprovals, stepApprovals } from './call-authority.js'
 import type { CallHooks } from './call-hooks.js'
+import { callPartsOf } from './call-parts.js'
 import type { ThreadConfiguration } from './composition.js'
 import { DirectCalls } from './direct-calls.js'
 import { HostChannel, threadElicitations } from './host-channel.js'
@@ -36,7 +34,6 @@ import type { ListingHost } from './server-pages.js'
 import { type StepHost, type StepMoment, takeStep } from './step.js'
 import {
   callAnalyticsOf,
-  callFilesOf,
   callHooksOf,
   managerOptionsOf,
   placesOf,
@@ -152,32 +149,15 @@ export class RuntimeThread implements Thread {
       places: () => this.#servers.places,
     })
     this.#analytics = callAnalyticsOf(host, options, { id: this.id, auth: this.#auth })
-    const apps = new CallApps({
-      ...judging,
+    const calls = callPartsOf(host, options, {
+      judging,
       channel,
       auth: this.#auth,
-      runtimeContext: this.apps.runtimeContext,
-      settings: () => this.apps.settings,
-      refresh: (signal) => this.apps.refresh({ ...(signal && { signal }) }),
+      apps: this.apps,
+      multiEnvironment: this.#multiEnvironment,
+      live: (key, signal) => this.#live(key, signal),
       warn: (key, error) => this.#listener.warn(key, error),
     })
-    const calls = {
-      threadId: this.id,
-      apps,
-      approvals: new CallApprovals({
-        ...judging,
-        apps,
-        channel,
-        options,
-        multiEnvironment: this.#multiEnvironment,
-        durable: approvalsOf(host.approvals, options.principal),
-        live: (key, signal) => this.#live(key, signal),
-        warn: (key, error) => this.#listener.warn(key, error),
-      }),
-      audit: new CallAudit(this.id, host.audit, options.principal),
-      files: callFilesOf(host, options, this.#auth),
-      launchers: host.launchers,
-    }
     this.#step = stepHostOf(options, {
       ...calls,
       hooks: this.#hooks,
