@@ -72,14 +72,21 @@ async function serving(home: CliHome, ...args: string[]) {
   return { program, url }
 }
 
+type Era = 'legacy' | 'modern'
+
+function clientOf(era: Era): Client {
+  const mode = era === 'legacy' ? 'legacy' : { pin: '2026-07-28' }
+  return new Client({ name: 'a client', version: '1' }, { versionNegotiation: { mode } })
+}
+
 /** The whole way: refused, told where to log in, logged in, connected. */
-async function logIn(url: string, person: Person): Promise<Client> {
+async function logIn(url: string, person: Person, era: Era = 'legacy'): Promise<Client> {
   const open = () => new StreamableHTTPClientTransport(new URL(url), { authProvider: person })
   const first = open()
-  const client = new Client({ name: 'a client', version: '1' })
+  const client = clientOf(era)
   await expect(client.connect(first)).rejects.toThrow(UnauthorizedError)
   await first.finishAuth(person.callback)
-  const again = new Client({ name: 'a client', version: '1' })
+  const again = clientOf(era)
   await again.connect(open())
   return again
 }
@@ -87,7 +94,7 @@ async function logIn(url: string, person: Person): Promise<Client> {
 const textOf = (result: object) => JSON.stringify(result)
 
 describe('a client that logs in at the authorization server of a gateway', () => {
-  it('finds it by itself, calls tools, and steps up', async () => {
+  it.each<Era>(['legacy', 'modern'])('finds it by itself, calls tools, and steps up: %s', async (era) => {
     await using home = await cliHome({ notes: echo() })
     const { program, url } = await serving(home)
     await printed(program, /^login\s+at http:\S+, which clients find by themselves$/m)
@@ -95,7 +102,7 @@ describe('a client that logs in at the authorization server of a gateway', () =>
     expect(program.stderr()).not.toContain('REEVE_TOKEN')
     const ann = new Person('ann')
     issuer.grants = ['mcp:prompts', 'mcp:resources']
-    const client = await logIn(url, ann)
+    const client = await logIn(url, ann, era)
     expect(ann.asked[0]?.get('resource')).toBe(url)
     expect(ann.asked[0]?.get('scope')).toBe('mcp:tools mcp:resources mcp:prompts')
     issuer.grants = undefined
@@ -106,8 +113,9 @@ describe('a client that logs in at the authorization server of a gateway', () =>
     await client.close()
     const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: ann })
     await transport.finishAuth(ann.callback)
-    const stepped = new Client({ name: 'a client', version: '1' })
+    const stepped = clientOf(era)
     await stepped.connect(transport)
+    expect(stepped.getNegotiatedProtocolVersion() === '2026-07-28').toBe(era === 'modern')
     const { tools } = await stepped.listTools()
     expect(tools.map(({ name }) => name)).toContain('notes__process')
     await stepped.callTool({ name: 'notes__process', arguments: {} })
