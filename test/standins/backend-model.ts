@@ -49,11 +49,14 @@ export class BackendModel {
   readonly pathReplies = new Map<string, BackendReply[]>()
   /** The same of MCP requests, by JSON-RPC method. */
   readonly rpcReplies = new Map<string, BackendReply[]>()
+  /** Results of MCP requests by `path method`, for whom they are; a reply in its place is sent as it is. */
+  readonly mcpResults = new Map<string, (account: string | null, body: string) => object | BackendReply>()
   /** Facts of the next renewed token; the same account by default. */
   nextToken: Partial<TokenFacts> = {}
   /** The actor of the next registrations, instead of the token's account. */
   actor: Readonly<Record<string, string>> | undefined
   #serial = 0
+  #opened = 0
   readonly #tokens = new Map<string, TokenFacts & { isRevoked: boolean }>()
   readonly #refreshTokens = new Map<string, string>()
   readonly #instances = new Map<string, Instance>()
@@ -213,8 +216,11 @@ export class BackendModel {
     if (request.method === 'GET') return { status: 405 }
     const { id, method }: { id?: number; method?: string } = JSON.parse(request.body)
     if (id === undefined) return { status: 202 }
+    const made = this.mcpResults.get(`${request.path} ${method}`)?.(account, request.body)
+    if (made !== undefined && 'status' in made) return made
+    if (made !== undefined) return json(200, { jsonrpc: '2.0', id, result: made })
     if (method !== 'initialize') return json(200, { jsonrpc: '2.0', id, result: resultOf(method) })
-    const name = `session-${this.#sessions.size + this.requests.length}`
+    const name = `session-${++this.#opened}`
     this.#sessions.set(name, { account })
     const result = {
       protocolVersion: '2025-06-18',
