@@ -66,6 +66,7 @@ export class CredentialKeeper {
    * refresh failed and may succeed later
    */
   async current(wish: TokenWish): Promise<StoredCredential | undefined> {
+    await this.store.prepare()
     const known = this.store.find(wish.owner)
     if (known === undefined || this.#isGood(known, wish)) return known
     const name = ownerText(wish.owner)
@@ -83,6 +84,7 @@ export class CredentialKeeper {
    * @throws CredentialStoreError
    */
   async note(owner: CredentialOwner, token: string, wanted: readonly string[]): Promise<void> {
+    await this.store.prepare()
     const known = this.store.find(owner)
     if (known?.accessToken !== token || isDeepStrictEqual(known.wantedScopes, wanted)) return
     await this.store.replace(known, Object.freeze({ ...known, wantedScopes: wanted }))

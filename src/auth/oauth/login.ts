@@ -66,6 +66,7 @@ export async function beginLogin(options: LoginOptions): Promise<PendingLogin> {
   const challenge = await challengeOf(options)
   const discovery = await discover({ http, serverUrl: owner.url, challenge, signal })
   const server = discovery.authorizationServer
+  await store.prepare()
   const earlier = earlierLogin(store, owner)
   const before = earlier?.issuer === server.issuer ? earlier : undefined
   const choice = scopesFor(options, challenge, discovery, before)

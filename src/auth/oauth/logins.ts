@@ -236,6 +236,8 @@ export class ServerLogins {
     try {
       return this.#store.all()
     } catch (error) {
+      if (error instanceof ReeveError && error.data?.pending === true)
+        this.#store.prepare().then(this.#look, this.#look)
       if (error instanceof ReeveError) return `unreadable: ${error.code}`
       throw error
     }

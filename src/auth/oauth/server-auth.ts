@@ -100,6 +100,7 @@ export class OAuthServerAuth {
   async #current(rejected?: string): Promise<StoredCredential | undefined> {
     const account = this.#account
     const wish = { owner: this.#owner, http: this.#http, ...(rejected !== undefined && { rejected }) }
+    await this.#keeper.store.prepare()
     // Whose it is is looked at first: the login of another account is not refreshed on behalf of this one.
     this.#refuseAnother(this.#keeper.store.find(this.#owner))
     const found = await this.#keeper.current(wish)

@@ -27,6 +27,7 @@ export class FileAuthStorage implements AuthStorage {
   async load(): Promise<StoredAuth | null> {
     const content = await this.#read()
     if (content === undefined) return null
+    await this.#seal?.prepare(content)
     const stored = this.#parsed(content)
     if (stored !== undefined) return stored
     const how = this.#seal === undefined ? 'is no JSON object' : 'is damaged, or the key of another keychain sealed it'
@@ -91,6 +92,7 @@ export class FileAuthStorage implements AuthStorage {
 
   async #putAsideDamaged(): Promise<void> {
     const content = await this.#read()
+    if (content !== undefined) await this.#seal?.prepare(content)
     if (content === undefined || this.#parsed(content) !== undefined) return
     await copyFile(this.place, `${this.place}.damaged-${randomBytes(4).toString('hex')}`)
   }

@@ -39,6 +39,11 @@ export class FileCredentialStore implements CredentialStore {
     this.#seal = seal
   }
 
+  async prepare(): Promise<void> {
+    const text = this.#seal === undefined || this.#version() === this.#read.version ? undefined : this.#text()
+    if (text !== undefined) await this.#seal?.prepare(text)
+  }
+
   all(): readonly StoredCredential[] {
     const version = this.#version()
     if (version !== this.#read.version) this.#read = version === '' ? NOTHING : this.#load(version)
@@ -52,6 +57,7 @@ export class FileCredentialStore implements CredentialStore {
   save(credential: StoredCredential): Promise<SaveReport> {
     return this.#locked(async () => {
       await this.#seal?.ready()
+      await this.prepare()
       const backup = this.#backUpIfCorrupt()
       const others = this.all().filter((other) => !isSameEntry(other, credential))
       this.#write([...others, credential])
@@ -60,7 +66,8 @@ export class FileCredentialStore implements CredentialStore {
   }
 
   replace(before: StoredCredential, after: StoredCredential): Promise<boolean> {
-    return this.#locked(() => {
+    return this.#locked(async () => {
+      await this.prepare()
       const known = this.all()
       const at = known.findIndex((other) => isSameEntry(other, before))
       const there = known[at]
@@ -71,7 +78,8 @@ export class FileCredentialStore implements CredentialStore {
   }
 
   remove(fits: (credential: StoredCredential) => boolean): Promise<readonly StoredCredential[]> {
-    return this.#locked(() => {
+    return this.#locked(async () => {
+      await this.prepare()
       const known = this.all()
       const removed = known.filter(fits)
       if (removed.length > 0) this.#write(known.filter((credential) => !removed.includes(credential)))
@@ -93,14 +101,19 @@ export class FileCredentialStore implements CredentialStore {
     }
   }
 
-  #load(version: string): Snapshot {
-    let text: string
+  /** Undefined when there is no file. */
+  #text(): string | undefined {
     try {
-      text = readFileSync(this.place, 'utf8')
+      return readFileSync(this.place, 'utf8')
     } catch (cause) {
-      if (errnoOf(cause) === 'ENOENT') return NOTHING
+      if (errnoOf(cause) === 'ENOENT') return undefined
       throw this.#unreadable(cause)
     }
+  }
+
+  #load(version: string): Snapshot {
+    const text = this.#text()
+    if (text === undefined) return NOTHING
     const open = this.#seal === undefined ? text : this.#seal.open(text)
     const credentials = open === undefined ? undefined : parseCredentials(open)
     if (credentials === undefined) throw this.#corrupt()

@@ -18,6 +18,12 @@ afterEach(() => rm(home, { recursive: true, force: true }))
 /** As another process has it. */
 const storeOf = (mode: StoreMode, warnings: unknown[] = []) =>
   new HomeCredentialStore(home, { mode, keychain, onwarning: (warning) => warnings.push(warning) })
+/** The same, by who can wait for the keychain. */
+const opened = async (mode: StoreMode) => {
+  const store = storeOf(mode)
+  await store.prepare()
+  return store
+}
 const fileOf = () => new FileCredentialStore(home)
 
 const credential = (over: Partial<StoredCredential> = {}): StoredCredential => ({
@@ -42,8 +48,10 @@ describe('logins that a keychain seals', () => {
     const [mine, other] = [storeOf('keyring'), storeOf('keyring')]
     expect(other.find(credential())).toBeUndefined()
     await mine.save(credential())
+    await other.prepare()
     expect(other.find(credential())).toEqual(credential())
     expect(await other.replace(credential(), credential({ accessToken: 'access-2' }))).toBe(true)
+    await mine.prepare()
     expect(mine.find(credential())?.accessToken).toBe('access-2')
     const text = await readFile(join(home, SEALED_CREDENTIALS_FILE), 'utf8')
     for (const hidden of ['access-', 'refresh-1', 'client-1', 'guarded']) expect(text).not.toContain(hidden)
@@ -64,7 +72,7 @@ describe('logins that a keychain seals', () => {
   it('have one key when many log in at once', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `server-${n}`)
     await Promise.all(names.map((server) => storeOf('keyring').save(credential({ server }))))
-    expect(storeOf('keyring').all()).toHaveLength(names.length)
+    expect((await opened('keyring')).all()).toHaveLength(names.length)
   })
 
   it('are damaged where a byte of the file is another one', async () => {
@@ -74,21 +82,20 @@ describe('logins that a keychain seals', () => {
     const bytes = Buffer.from(sealed, 'base64')
     bytes[40] = (bytes[40] ?? 0) ^ 1
     await writeFile(file, JSON.stringify({ ...rest, sealed: bytes.toString('base64') }))
-    expect(() => storeOf('keyring').all()).toThrow(
-      expect.objectContaining({ code: 'credentials_invalid', place: file }),
-    )
+    const damaged = await opened('keyring')
+    expect(() => damaged.all()).toThrow(expect.objectContaining({ code: 'credentials_invalid', place: file }))
   })
 
   it('take the entry of the file away with a login, and a logout takes both', async () => {
     await fileOf().save(credential({ accessToken: 'old' }))
     await fileOf().save(credential({ server: 'other' }))
-    const store = storeOf('keyring')
+    const store = await opened('keyring')
     expect(store.all()).toEqual([])
     await store.save(credential())
     expect(fileOf().all()).toMatchObject([{ server: 'other' }])
     expect(await store.remove(() => true)).toHaveLength(2)
     expect(fileOf().all()).toEqual([])
-    expect(storeOf('keyring').all()).toEqual([])
+    expect((await opened('keyring')).all()).toEqual([])
   })
 })
 
@@ -96,7 +103,7 @@ describe('logins where a keychain is used if there is one', () => {
   it('are those of the keychain, else of the file', async () => {
     await fileOf().save(credential({ server: 'in-file' }))
     await storeOf('keyring').save(credential())
-    const store = storeOf('auto')
+    const store = await opened('auto')
     expect(store.all().map(({ server }) => server)).toEqual(['guarded', 'in-file'])
     expect(store.all()).toBe(store.all())
     expect(store.find(credential({ server: 'in-file' }))?.accessToken).toBe('access-1')
@@ -133,7 +140,7 @@ describe('logins where a keychain is used if there is one', () => {
     await storeOf('keyring').save(credential({ server: 'other' }))
     expect(await store.replace(credential(), credential({ accessToken: 'access-2' }))).toBe(true)
     expect(fileOf().find(credential())?.accessToken).toBe('access-2')
-    expect(storeOf('keyring').all()).toMatchObject([{ server: 'other' }])
+    expect((await opened('keyring')).all()).toMatchObject([{ server: 'other' }])
   })
 
   it('are followed to the keychain when another process logs in there', async () => {
@@ -141,6 +148,7 @@ describe('logins where a keychain is used if there is one', () => {
     const store = storeOf('auto')
     expect(store.find(credential())?.loginId).toBe('login-1')
     await storeOf('auto').save(credential({ loginId: 'login-2', loggedInAt: 2000 }))
+    await store.prepare()
     expect(store.find(credential())?.loginId).toBe('login-2')
   })
 
@@ -154,6 +162,29 @@ describe('logins where a keychain is used if there is one', () => {
     expect(await storeOf('file', warnings).remove(() => true)).toHaveLength(1)
     expect(warnings).toMatchObject([{ code: 'keychain_unavailable' }])
   })
+
+  it.each<StoreMode>(['keyring', 'auto'])(
+    'are not read while the keychain asks its user, nor elsewhere: %s',
+    async (mode) => {
+      await fileOf().save(credential({ accessToken: 'older' }))
+      await storeOf('keyring').save(credential({ server: 'other' }))
+      let unlock: () => void = () => undefined
+      keychain.unlocking = new Promise((resolve) => {
+        unlock = resolve
+      })
+      const store = storeOf(mode)
+      const asked = keychain.asked
+      for (let n = 0; n < 3; n += 1)
+        expect(() => store.find(credential({ server: 'other' }))).toThrow(
+          expect.objectContaining({ code: 'keychain_unavailable', data: { pending: true } }),
+        )
+      const prepared = store.prepare()
+      unlock()
+      await prepared
+      expect(store.find(credential({ server: 'other' }))).toBeDefined()
+      expect(keychain.asked).toBe(asked + 1)
+    },
+  )
 
   it('have one mode for the life of a process', async () => {
     const store = new HomeCredentialStore(home, { keychain })

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { CredentialStoreError } from '../../errors.js'
 import { type CredentialOwner, ownerText, type StoredCredential, sameOwner } from './credential.js'
 import { FileCredentialStore } from './file-store.js'
@@ -30,7 +29,6 @@ export class HomeCredentialStore implements CredentialStore {
   readonly files: readonly string[]
   readonly #file: FileCredentialStore
   readonly #sealed: FileCredentialStore
-  readonly #seal: KeychainSeal
   readonly #onwarning: (warning: CredentialStoreError) => void
   /** By owner. */
   readonly #pins = new Map<string, Where>()
@@ -42,9 +40,8 @@ export class HomeCredentialStore implements CredentialStore {
   }
 
   constructor(home: string, { mode, keychain = new SystemKeychain(), onwarning = () => {} }: HomeStoreOptions = {}) {
-    this.#seal = new KeychainSeal(keychain, home)
     this.#file = new FileCredentialStore(home)
-    this.#sealed = new FileCredentialStore(home, this.#seal)
+    this.#sealed = new FileCredentialStore(home, new KeychainSeal(keychain, home))
     this.files = [...this.#file.files, ...this.#sealed.files]
     this.#onwarning = onwarning
     this.#mode = mode
@@ -64,14 +61,12 @@ export class HomeCredentialStore implements CredentialStore {
    */
   async choose(mode: StoreMode): Promise<boolean> {
     this.#mode ??= mode
-    if (this.#mode !== 'file' && existsSync(this.#sealed.place)) {
-      try {
-        await this.#seal.fetch()
-      } catch (error) {
-        if (!isUnavailable(error)) throw error
-      }
-    }
+    await this.#asked()
     return this.#mode === mode
+  }
+
+  prepare(): Promise<void> {
+    return this.#asked()
   }
 
   all(): readonly StoredCredential[] {
@@ -104,7 +99,8 @@ export class HomeCredentialStore implements CredentialStore {
     return { ...report, ...(await this.#cleared(credential)) }
   }
 
-  replace(before: StoredCredential, after: StoredCredential): Promise<boolean> {
+  async replace(before: StoredCredential, after: StoredCredential): Promise<boolean> {
+    await this.prepare()
     return this.#storeOf(before).replace(before, after)
   }
 
@@ -118,6 +114,16 @@ export class HomeCredentialStore implements CredentialStore {
     const removed = [...sealed, ...(await this.#file.remove(fits))]
     for (const credential of removed) this.#pins.delete(ownerText(credential))
     return removed
+  }
+
+  /** What fails here is told by what reads: it knows whether that matters. */
+  async #asked(): Promise<void> {
+    if (this.mode === 'file') return
+    try {
+      await this.#sealed.prepare()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+    }
   }
 
   #storeOf(owner: CredentialOwner): FileCredentialStore {
@@ -144,7 +150,9 @@ export class HomeCredentialStore implements CredentialStore {
     try {
       return this.#sealed.all()
     } catch (error) {
-      if (!isUnavailable(error) || [...this.#pins.values()].includes('keychain')) throw error
+      // One that is being asked may have it: then it is no time to look elsewhere.
+      if (!isUnavailable(error) || error.data?.pending === true || [...this.#pins.values()].includes('keychain'))
+        throw error
       if (!this.#isWarned) this.#onwarning(error)
       this.#isWarned = true
       return NOTHING

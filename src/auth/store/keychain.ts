@@ -7,8 +7,6 @@ export interface Keychain {
   /** For people. */
   readonly place: string
   find(account: string): Promise<string | undefined>
-  /** The same where nobody can wait; may hold up the process while the keychain asks its user. */
-  findNow(account: string): string | undefined
   put(account: string, secret: string): Promise<void>
 }
 
@@ -30,14 +28,6 @@ export class SystemKeychain implements Keychain {
       new keyring.AsyncEntry(SERVICE, account, OPTIONS).getPassword(signal),
     )
     return secret ?? undefined
-  }
-
-  findNow(account: string): string | undefined {
-    try {
-      return new (loaded().Entry)(SERVICE, account, OPTIONS).getPassword() ?? undefined
-    } catch (cause) {
-      throw this.#unavailable(cause)
-    }
   }
 
   async put(account: string, secret: string): Promise<void> {

@@ -8,7 +8,9 @@ import type { Keychain } from './keychain.js'
 export interface Seal {
   /** To be awaited before the first `close` of a save. */
   ready(): Promise<void>
-  /** Undefined: it was not closed by this seal, or is damaged. */
+  /** To be awaited before `open` by whoever can wait: asks the keychain where that takes more than is known. */
+  prepare(sealed: string): Promise<void>
+  /** Never waits. Undefined: it was not closed by this seal, or is damaged. */
   open(sealed: string): string | undefined
   close(text: string): string
 }
@@ -17,14 +19,15 @@ const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Milliseconds after a failure in which the keychain is not asked again by those who only read. */
+/** Milliseconds after an answer that did not help in which the keychain is not asked again by those who only read. */
 const PAUSE = 10_000
 
 /**
  * Seals the files of a home with a key that lies in the user's keychain, and nowhere else. The keychain is asked once a
  * process: its entries are too small for logins on some systems, and too slow to ask for every operation.
  *
- * Every method raises `keychain_unavailable`.
+ * Every method raises `keychain_unavailable`; `open` also while the keychain is being asked (`data.pending`), since it may ask
+ * its user for a password, and nothing else goes on in a process that waits for that.
  */
 export class KeychainSeal implements Seal {
   readonly #keychain: Keychain
@@ -32,19 +35,21 @@ export class KeychainSeal implements Seal {
   #account: string | undefined
   #key: Buffer | undefined
   #failure: { readonly at: number; readonly error: unknown } | undefined
+  #asking: Promise<void> | undefined
+  /** What the key of the keychain did not open either. */
+  #damaged: { readonly at: number; readonly sealed: string } | undefined
 
   constructor(keychain: Keychain, home: string) {
     this.#keychain = keychain
     this.#home = home
   }
 
-  /** Reads the key before somebody needs it who can't wait. */
-  async fetch(): Promise<void> {
-    try {
-      this.#take(await this.#keychain.find(this.#named()))
-    } catch (error) {
-      throw this.#failed(error)
-    }
+  /** Reads the key; one question for all who ask meanwhile. */
+  fetch(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
   }
 
   /** With the key that the keychain has now, or a new one, which one process makes for all. */
@@ -53,11 +58,24 @@ export class KeychainSeal implements Seal {
     if (this.#key === undefined) await withFileLock(this.#home, 'keychain', () => this.#make())
   }
 
+  async prepare(sealed: string): Promise<void> {
+    const bytes = bytesOf(sealed)
+    if (bytes === undefined || this.#opened(bytes) !== undefined || this.#isKnownAsDamaged(sealed)) return
+    this.#throwFailure()
+    // Somebody may have begun anew with another key.
+    await this.fetch()
+    if (this.#opened(bytes) === undefined) this.#damaged = { at: performance.now(), sealed }
+  }
+
   open(sealed: string): string | undefined {
     const bytes = bytesOf(sealed)
     if (bytes === undefined) return undefined
-    // Somebody may have begun anew with another key.
-    return this.#opened(bytes, this.#key) ?? this.#opened(bytes, this.#read())
+    const opened = this.#opened(bytes)
+    if (opened !== undefined || this.#isKnownAsDamaged(sealed)) return opened
+    this.#throwFailure()
+    // What comes of it is told to the next one who reads.
+    this.prepare(sealed).catch(() => undefined)
+    throw this.#pending()
   }
 
   close(text: string): string {
@@ -70,7 +88,8 @@ export class KeychainSeal implements Seal {
   }
 
   async #make(): Promise<void> {
-    await this.fetch()
+    // An answer that others wait for may be from before another process has put one.
+    await this.#ask()
     if (this.#key !== undefined) return
     const key = randomBytes(KEY_BYTES)
     try {
@@ -81,7 +100,16 @@ export class KeychainSeal implements Seal {
     this.#key = key
   }
 
-  #opened(bytes: Buffer, key: Buffer | undefined): string | undefined {
+  async #ask(): Promise<void> {
+    try {
+      this.#take(await this.#keychain.find(this.#named()))
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  #opened(bytes: Buffer): string | undefined {
+    const key = this.#key
     if (key === undefined) return undefined
     const [nonce, tag, data] = [
       bytes.subarray(0, NONCE_BYTES),
@@ -98,15 +126,21 @@ export class KeychainSeal implements Seal {
     }
   }
 
-  #read(): Buffer | undefined {
+  #isKnownAsDamaged(sealed: string): boolean {
+    return this.#damaged?.sealed === sealed && performance.now() - this.#damaged.at < PAUSE
+  }
+
+  #throwFailure(): void {
     const { at, error } = this.#failure ?? {}
-    if (at !== undefined && Math.abs(performance.now() - at) < PAUSE) throw error
-    try {
-      this.#take(this.#keychain.findNow(this.#named()))
-    } catch (failure) {
-      throw this.#failed(failure)
-    }
-    return this.#key
+    if (at !== undefined && performance.now() - at < PAUSE) throw error
+  }
+
+  #pending(): CredentialStoreError {
+    const { place } = this.#keychain
+    return new CredentialStoreError('keychain_unavailable', `${place} is being asked: try again`, {
+      place,
+      data: { pending: true },
+    })
   }
 
   #take(secret: string | undefined): void {

@@ -10,6 +10,11 @@ export interface CredentialStore {
   readonly place: string
   /** Whoever writes it changes one of these. */
   readonly files: readonly string[]
+  /**
+   * To be awaited before reading by whoever can wait: what there is can be read then. Where nobody did, reading may raise
+   * `keychain_unavailable` with `data.pending`, and sees to it.
+   */
+  prepare(): Promise<void>
   all(): readonly StoredCredential[]
   /** The newest login of this owner, whoever issued it. */
   find(owner: CredentialOwner): StoredCredential | undefined
