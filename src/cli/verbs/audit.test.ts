@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { captureRun } from '../../../test/captured-cli.js'
 import { AUDIT_RECORD } from '../../../test/fixtures/audit-record.js'
 import type { AuditRecord } from '../../authority/index.js'
+import { SqliteAudit } from '../../store/audit.js'
 import { openStore } from '../../store/index.js'
 
 let home: string
@@ -140,5 +141,27 @@ describe('reeve audit', () => {
     abort.abort()
     expect(await ended).toMatchObject({ code: 0 })
     expect(text.stdout).not.toContain('other')
+  })
+
+  it('passes over no record that is written while it begins to follow', async () => {
+    record({ callId: 'before', server: 'mail' })
+    const asIs = SqliteAudit.prototype.query
+    const query = vi.spyOn(SqliteAudit.prototype, 'query')
+    let isWritten = false
+    query.mockImplementation(function (this: SqliteAudit, filter) {
+      const found = asIs.call(this, filter)
+      if (!isWritten && filter.server !== undefined) record({ callId: 'meanwhile' })
+      isWritten ||= filter.server !== undefined
+      return found
+    })
+    const abort = new AbortController()
+    const { text, ended } = begin(abort.signal, '--json', '--follow', '--server', 'notes')
+    try {
+      await expect.poll(() => text.stdout, { timeout: 10_000 }).toContain('meanwhile')
+    } finally {
+      abort.abort()
+      await ended
+      query.mockRestore()
+    }
   })
 })

@@ -49,9 +49,11 @@ export async function run(cli: Cli, options: AuditOptions): Promise<number> {
     cli.err.line(`nothing is recorded in ${oneLine(cli.home)}`)
     return 0
   }
+  // Before the records are read: what is written meanwhile comes later than this, and is not passed over.
+  const newest = newestOf(store.audit)
   const records = store.audit.query(filter)
   show(cli, records, options.follow === true)
-  if (options.follow) await follow(cli, store.audit, filter, records.at(-1)?.id)
+  if (options.follow) await follow(cli, store.audit, filter, records.at(-1)?.id ?? newest)
   else if (records.length === 0) cli.err.line('nothing is recorded that fits')
   return 0
 }
@@ -66,8 +68,12 @@ async function stateToCome(cli: Cli): Promise<Store | undefined> {
   return undefined
 }
 
-async function follow(cli: Cli, audit: AuditStore, filter: AuditFilter, last: number | undefined): Promise<void> {
-  let afterId = last ?? audit.query({ limit: 1 })[0]?.id ?? 0
+function newestOf(audit: AuditStore): number {
+  return audit.query({ limit: 1 })[0]?.id ?? 0
+}
+
+async function follow(cli: Cli, audit: AuditStore, filter: AuditFilter, last: number): Promise<void> {
+  let afterId = last
   while (!cli.signal.aborted) {
     // Until Ctrl-C, which is how it ends.
     await pause(LOOK_MS, undefined, { signal: cli.signal }).catch(() => undefined)
