@@ -236,9 +236,10 @@ export class Reeve implements AsyncDisposable {
     return this.#closed
   }
 
-  /** Kills every child at once: for a process that is about to end. */
+  /** Kills every child at once, and writes what the audit holds: for a process that is about to end. */
   killNow(): void {
     this.#parts.host.killNow()
+    this.#audit.flush()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -183,6 +183,18 @@ describe('mode on', () => {
     expect(disk.records).toHaveLength(1200)
   })
 
+  it('has never more than a batch waiting, however calls are spread over turns', async () => {
+    const { log } = made()
+    let most = 0
+    for (const calls of [300, 150, 300, 499]) {
+      await Promise.all(Array.from({ length: calls }, () => log.track(FACTS, answering({}))))
+      most = Math.max(most, log.waiting)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(most).toBeLessThan(500)
+    log.close()
+  })
+
   it('writes by itself when no more come', async () => {
     const { disk, log } = made()
     await log.track(FACTS, answering({}))

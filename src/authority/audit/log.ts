@@ -129,7 +129,7 @@ export class AuditLog {
       return this.#group.written
     }
     if (this.#isClosed) this.flush()
-    else if (this.#pending.length >= BATCH_RECORDS || this.#pendingCharacters >= BATCH_CHARACTERS) this.#digest()
+    else if (this.waiting >= BATCH_RECORDS || this.#pendingCharacters >= BATCH_CHARACTERS) this.#digest()
     else this.#turn ??= setImmediate(() => this.#endTurn())
     return undefined
   }
