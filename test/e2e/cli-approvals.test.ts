@@ -89,6 +89,7 @@ describe('reeve approvals', () => {
         definition_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ])
+    expect(await home.reeve(['approvals', 'export', 'other'])).toMatchObject({ code: 0, stdout })
     const all = await home.reeve(['approvals', 'revoke', '--all', '--json'])
     expect(JSON.parse(all.stdout)).toHaveLength(2)
   })

@@ -61,7 +61,7 @@ export function declareUse(program: Command, verb: VerbRunner): void {
     .action(verb(() => import('../verbs/prompt.js')))
   program
     .command('approvals')
-    .description('list | allow NAME TOOL | revoke NAME [TOOL]: calls that are allowed for good')
+    .description('list | export | allow NAME TOOL | revoke NAME [TOOL]: calls that are allowed for good')
     .argument('<action>', "what to do; 'allow' holds for the tool and its server as they are now")
     .argument('[name]', 'the server')
     .argument('[tool]', 'the tool, as the server calls it')

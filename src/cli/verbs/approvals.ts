@@ -33,6 +33,9 @@ export async function run(
   options: ApprovalsOptions,
 ): Promise<number> {
   switch (action) {
+    case 'export':
+      cli.out.json(meantOnes(cli, name, tool, options).map(toJson))
+      return 0
     case 'list':
       return list(cli, name, tool, options)
     case 'allow':
@@ -41,18 +44,26 @@ export async function run(
     case 'revoke':
       return revoke(cli, name, tool, options)
     default:
-      throw new UsageError(`'approvals ${action}' is not known: list, allow or revoke`)
+      throw new UsageError(`'approvals ${action}' is not known: list, export, allow or revoke`)
   }
 }
 
 function list(cli: Cli, name: string | undefined, tool: string | undefined, options: ApprovalsOptions): number {
-  using store = openHomeState(cli)
-  const kept = store?.approvals.list() ?? []
-  const approvals = kept.filter((approval) => isMeant(approval, name, tool, options))
+  const approvals = meantOnes(cli, name, tool, options)
   if (cli.json) cli.out.json(approvals.map(toJson))
   else if (approvals.length === 0) cli.err.line('nothing is allowed for good')
   else showTable(cli, approvals)
   return 0
+}
+
+function meantOnes(
+  cli: Cli,
+  name: string | undefined,
+  tool: string | undefined,
+  options: ApprovalsOptions,
+): readonly RememberedApproval[] {
+  using store = openHomeState(cli)
+  return (store?.approvals.list() ?? []).filter((approval) => isMeant(approval, name, tool, options))
 }
 
 /** For the tool and its server as they are now: a change of either asks again. */
