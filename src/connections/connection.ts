@@ -300,6 +300,7 @@ export class Connection {
       ask: (question, signal) => this.routes.answer(question, signal),
       rebuilds: true,
       away: () => this.reach.away() ?? this.#rebuild.pending(),
+      outdated: (session) => this.#rebuild.outdated(session),
       current: () => lifecycle.keeper.current,
       demand: () => lifecycle.demand(),
       renew: (expired) => lifecycle.renewed(expired),

@@ -24,6 +24,8 @@ export interface OperationHost extends RoundsPorts {
   renew(expired: Session): Promise<Session>
   /** Ends a session that no longer takes messages, where that means that the server is gone. */
   giveUp(session: Session): Promise<void>
+  /** Has a session replaced whose credential is gone, for the operations that follow. */
+  outdated(session: Session): void
 }
 
 /** How one operation is carried out: as its caller wants it, from where it may be sent. */
@@ -76,10 +78,17 @@ async function exchange(
       return { session, result: await session.request(method, params, time.left(), caller) }
     } catch (error) {
       const next = recoveries.after(error, session)
-      if (next === undefined) throw error
+      if (next === undefined) {
+        if (isOfGoneCredential(error)) host.outdated(session)
+        throw error
+      }
       session = await time.within(next)
     }
   }
+}
+
+function isOfGoneCredential(error: unknown): boolean {
+  return error instanceof FirstPartyAuthError && error.code === 'credentials_changed_not_sent'
 }
 
 function demanded(host: OperationHost): Promise<Session> {

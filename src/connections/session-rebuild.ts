@@ -17,11 +17,13 @@ export class SessionRebuild {
   readonly #unfollow: () => void
   #outdated: Session | undefined
   #running: Promise<unknown> | undefined
+  /** How often the credential changed. */
+  #changes = 0
 
   constructor(key: ServerKey, keeper: SessionKeeper, auth: AuthContext | undefined) {
     this.#key = key
     this.#keeper = keeper
-    this.#unfollow = auth === undefined ? () => {} : followCredential(auth, () => this.#begin())
+    this.#unfollow = auth === undefined ? () => {} : followCredential(auth, () => this.#changed())
   }
 
   /** What has to be waited for before anything is sent; rejects as the attempt ends. */
@@ -31,13 +33,27 @@ export class SessionRebuild {
     return this.#running
   }
 
+  /** The session turned out to be of a credential that is gone: it was opened while that changed. */
+  outdated(session: Session): void {
+    if (session !== this.#keeper.current) return
+    this.#outdated = session
+    if (this.#running === undefined) this.#begin()
+  }
+
   stop(): void {
     this.#unfollow()
   }
 
+  #changed(): void {
+    this.#changes += 1
+    // What runs already sees that it has to go on.
+    if (this.#running !== undefined) return
+    this.#outdated = this.#keeper.current
+    this.#begin()
+  }
+
   #begin(): void {
-    const session = this.#keeper.current
-    this.#outdated = session
+    const session = this.#outdated
     if (session === undefined) return
     const running = this.#renewed(session).finally(() => {
       if (this.#running === running) this.#running = undefined
@@ -49,8 +65,12 @@ export class SessionRebuild {
 
   async #renewed(session: Session): Promise<void> {
     try {
-      await this.#keeper.renew(session)
-      if (this.#outdated === session) this.#outdated = undefined
+      const known = this.#changes
+      const renewed = await this.#keeper.renew(session)
+      const isCurrent = known === this.#changes
+      this.#outdated = isCurrent ? undefined : renewed
+      // It was opened while the credential changed once more, and may be of the one before.
+      if (!isCurrent) await this.#renewed(renewed)
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined
       throw cause instanceof FirstPartyAuthError ? refusedOperation(innermost(cause), this.#key) : error
