@@ -18,11 +18,24 @@ export interface Backend extends AsyncDisposable {
   readonly http: AuthHttp
 }
 
-/** The backend on a loopback port of the system's choice, over TLS, until disposed. */
-export async function startBackend(model = new BackendModel()): Promise<Backend> {
+/**
+ * The backend on a loopback port of the system's choice, over TLS, until disposed. `onTheWay` is waited for twice: before a
+ * request arrives, and before its answer leaves.
+ */
+export async function startBackend(
+  model = new BackendModel(),
+  onTheWay: () => Promise<void> | undefined = () => undefined,
+): Promise<Backend> {
   const server = createServer({ cert: BACKEND_CERTIFICATE, key: BACKEND_KEY }, (incoming, response) => {
-    receive(incoming).then(
-      (request) => answer(response, model.handle(request)),
+    const handled = async () => {
+      const request = await receive(incoming)
+      await onTheWay()
+      const reply = model.handle(request)
+      await onTheWay()
+      return reply
+    }
+    handled().then(
+      (reply) => answer(response, reply),
       (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
     )
   })
