@@ -131,7 +131,7 @@ export class GatewaySession {
       method,
       params,
       envelope,
-      principal: OWNER,
+      principal: this.#options.principal ?? OWNER,
       signal,
       notify: (notification, sent) => void this.#peer.notify(notification, sent, { relatedTo: id }).catch(this.#warn),
     })
