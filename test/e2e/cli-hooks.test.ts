@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildCli, type CliHome, cliHome } from './built-cli.js'
+import { buildCli, type CliHome, cliHome, echo, printed } from './built-cli.js'
+import { RawSession } from './gateway/raw-http.js'
 
 const hook = (event: string, command: string, more = '') =>
   `[[hooks.${event}]]\nmatcher = "mcp__.*"\nhooks = [{ type = "command", command = ${JSON.stringify(command)}${more} }]\n`
@@ -93,5 +94,22 @@ describe('reeve hooks', () => {
       code: 1,
       stderr: expect.stringContaining('broken'),
     })
+  })
+})
+
+describe('reeve serve', () => {
+  it('says in its log that a hook fails, though calls go on without it', async () => {
+    await home[Symbol.asyncDispose]()
+    home = await cliHome({ notes: echo() })
+    const file = join(home.folder, 'config.toml')
+    await writeFile(file, `${await readFile(file, 'utf8')}\n${hook('PreToolUse', '/nowhere/check')}`)
+    const program = home.start(['serve', '--http', '127.0.0.1:0'])
+    const [, url = ''] = await printed(program, /^endpoint\s+(http:\S+)$/m)
+    const [, token = ''] = await printed(program, /REEVE_TOKEN=(\S+)$/m)
+    const session = await RawSession.open(url, { token })
+    const answer = await session.request('tools/call', { name: 'notes__echo', arguments: { message: 'x' } })
+    expect(await answer.json()).toMatchObject({ result: { content: [{ text: 'x' }] } })
+    const [line = ''] = await printed(program, /^\{.*a hook failed.*\}$/m)
+    expect(JSON.parse(line)).toMatchObject({ source: file, number: 1, msg: 'a hook failed: hook exited with code 127' })
   })
 })

@@ -3,6 +3,7 @@ import {
   type Authentication,
   type GatewaySessionOptions,
   type HttpServing,
+  hookLog,
   ownersAuth,
   type RuntimeChoice,
   type ShownRuntime,
@@ -134,6 +135,7 @@ function gatewayOptions(reeve: Reeve, log: Log, shown: ShownRuntime): Gateway {
         ...given,
         ...shown.thread,
         ...ownersAuth(reeve.auth, given.principal),
+        onHook: hookLog(log),
         onEvent: (event) => {
           logEvent(log, event)
           given.onEvent(event)

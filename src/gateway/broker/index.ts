@@ -9,6 +9,7 @@ export { BROKER_IDLE_MS, Broker, type BrokerOptions, type Lodger } from './serve
 export type { BrokerLog, LogFacts } from './server/broker-log.js'
 export type { BrokerStatus } from './server/broker-status.js'
 export { logThreadEvent } from './server/event-log.js'
+export { hookLog } from './server/hook-log.js'
 export type { WorkspaceVisit } from './server/workspaces.js'
 export { tellStarter } from './starter-word.js'
 export { type BridgeEnd, type BridgeOptions, bridgeStdio } from './stdio/bridge.js'

@@ -8,6 +8,7 @@ import type { SessionHello } from '../wire/hello.js'
 import type { GoodbyeReason } from '../wire/session-frames.js'
 import type { BrokerLog } from './broker-log.js'
 import { logThreadEvent } from './event-log.js'
+import { hookLog } from './hook-log.js'
 import { McpTransport } from './mcp-transport.js'
 import { ThreadSession } from './thread-session.js'
 
@@ -40,6 +41,7 @@ export function openSession(hello: SessionHello, options: OpenSessionOptions): (
         sharing: 'shared',
         ...given,
         ...ownersAuth(reeve.auth, given.principal),
+        onHook: hookLog(log),
         onEvent: (event) => {
           logThreadEvent(log, event)
           given.onEvent?.(event)
