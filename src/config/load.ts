@@ -7,9 +7,11 @@ import type { Environment } from './expand.js'
 import { FURTHER_REQUIREMENTS, managedRequirementsFile, reeveHome } from './home.js'
 import type { HookEntry } from './hooks/settings.js'
 import { type LayerSettings, type MergedSettings, mergeLayers } from './merge.js'
+import type { PermissionSettings } from './permissions/settings.js'
 import { findProject, realPath, shellWord, trustOf } from './project.js'
 import { readSettings } from './read-settings.js'
 import { type Requirements, readRequirements } from './requirements.js'
+import { type ManagedPermissions, nothingPermitted } from './requirements-permissions.js'
 import type { ConfigOrigin, ConfigProblem } from './server.js'
 import type { FileSettings } from './settings.js'
 import type { SourceDocument } from './source/raw.js'
@@ -80,7 +82,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   load.lookUpVariables(merged)
   load.problems.push(...merged.permissions.problems)
   const hooks = managed.length === 0 ? merged.hooks : Object.freeze({ ...merged.hooks, managed })
-  return Object.freeze({ ...merged, hooks, requirements, ...load.told })
+  const permissions = load.permitted(merged.permissions)
+  return Object.freeze({ ...merged, hooks, permissions, requirements, ...load.told })
 }
 
 class ConfigLoad {
@@ -89,6 +92,7 @@ class ConfigLoad {
   readonly files: ConfigFile[] = []
   readonly environmentFiles: string[] = []
   readonly managedHooks: HookEntry[] = []
+  readonly #permitted: ManagedPermissions[] = []
   readonly #environment: Environment
   readonly #home: string
   readonly #strict: boolean
@@ -148,7 +152,7 @@ class ConfigLoad {
     if (isAbsolute(file)) return this.#requirementsOf(file, { mustExist: true })
     const message = `must be an absolute path, so no server is allowed; got '${file}'`
     this.problems.push({ severity: 'error', code: 'invalid_value', message, place: `$${FURTHER_REQUIREMENTS}` })
-    return { source: file, servers: new Map() }
+    return this.#noneAllowed(file)
   }
 
   /** A requirements file that cannot be read allows no server: it must not be weakened by breaking it. */
@@ -157,14 +161,25 @@ class ConfigLoad {
       const text = readConfigText(file)
       if (text === undefined && mustExist) throw new ConfigError('not_found', 'there is no such file', { place: file })
       if (text === undefined) return undefined
-      const { requirements, hooks, problems } = readRequirements(parseToml(file, text))
+      const { requirements, hooks, permissions, problems } = readRequirements(parseToml(file, text))
       this.problems.push(...problems)
       this.managedHooks.push(...hooks)
+      if (permissions !== undefined) this.#permitted.push(permissions)
       return requirements
     } catch (error) {
       this.#noteFault(error, 'requirements cannot be read, so no server is allowed: ')
-      return { source: file, servers: new Map() }
+      return this.#noneAllowed(file)
     }
+  }
+
+  #noneAllowed(source: string): Requirements {
+    this.#permitted.push(nothingPermitted(source))
+    return { source, servers: new Map() }
+  }
+
+  /** What the files say of permissions, and what the requirements let that be. */
+  permitted(settings: PermissionSettings): PermissionSettings {
+    return this.#permitted.length === 0 ? settings : Object.freeze({ ...settings, managed: this.#permitted })
   }
 
   /** Read after all layers: their environments may be named in it. A broken file is one problem and counts as absent. */

@@ -162,3 +162,33 @@ matcher = "("
     expect(problems).toMatchObject([{ severity: 'error' }])
   })
 })
+
+describe('requirements of profiles and policies', () => {
+  const managed = async (text: string) => {
+    const { permissions, problems } = await load(text)
+    return { managed: permissions.managed, problems: problems.map(({ code, place }) => [code, place]) }
+  }
+
+  it('have the keys of Codex, and demand nothing where there is none of them', async () => {
+    const text =
+      'allowed_sandbox_modes = ["read-only", "external-sandbox"]\nallowed_approval_policies = ["untrusted", "on-failure"]\n[allowed_permission_profiles]\n":workspace" = true\n":danger-full-access" = false\n'
+    const demanded = {
+      source: requirementsFile,
+      modes: ['read-only', 'external-sandbox'],
+      presets: ['workspace-write'],
+      policies: ['untrusted', 'on-failure'],
+    }
+    expect(await managed(text)).toEqual({ managed: [demanded], problems: [] })
+    expect((await managed('default_permissions = "x"\n')).managed).toBeUndefined()
+  })
+
+  it('allow nothing where they can’t be read, and no profile whose rules its user writes', async () => {
+    const text =
+      'allowed_sandbox_modes = ["read-onyl"]\nallowed_approval_policies = "never"\n[allowed_permission_profiles]\nteam = true\n'
+    const found = await managed(text)
+    expect(found.managed).toEqual([{ source: requirementsFile, modes: [], presets: [], policies: [] }])
+    expect(found.problems.map(([code]) => code)).toEqual(['unknown_value', 'unsupported_member', 'wrong_type'])
+    expect(found.problems[0]?.[1]).toContain('allowed_sandbox_modes')
+    expect((await managed('= broken')).managed).toMatchObject([{ modes: [], policies: [] }])
+  })
+})

@@ -3,6 +3,7 @@ import { readHooks } from './hooks/read-hooks.js'
 import type { HookEntry } from './hooks/settings.js'
 import { optional } from './optional.js'
 import { BROKEN_APPROVALS, type ManagedApprovals, managedApprovals } from './requirements-approvals.js'
+import { type ManagedPermissions, readManagedPermissions } from './requirements-permissions.js'
 import { fault, list, map, type Notes, oneOf, type Shape, table, text, wrongType } from './schema/shape.js'
 import type { ConfigProblem } from './server.js'
 import { isTable, type Path, pathText, placeIn, type Raw, type SourceDocument } from './source/raw.js'
@@ -44,6 +45,8 @@ export interface ReadRequirements {
   readonly requirements: Requirements | undefined
   /** Table `hooks`: run whatever anybody says. */
   readonly hooks: readonly HookEntry[]
+  /** What profiles and policies may be. */
+  readonly permissions: ManagedPermissions | undefined
   readonly problems: readonly ConfigProblem[]
 }
 
@@ -54,7 +57,7 @@ const NO_PLUGIN: readonly [string, PluginRules] = ['', { servers: new Map() }]
 const SILENT: Notes = { unknown: () => {} }
 
 /**
- * Reads what a requirements file says of servers, approvals and hooks. A fault in it fails closed: the whole table of
+ * Reads what a requirements file says of servers, approvals, permissions and hooks. A fault in it fails closed: the whole table of
  * servers that holds it allows nothing, approvals are asked for every time, a hook fails, and the problem says so.
  */
 export function readRequirements(document: SourceDocument): ReadRequirements {
@@ -91,6 +94,13 @@ export function readRequirements(document: SourceDocument): ReadRequirements {
       ? undefined
       : (attempt(() => managedApprovals.read(rules, ['approvals'], SILENT), 'every call is asked for') ??
         BROKEN_APPROVALS)
+  const permissions = readManagedPermissions({
+    source: document.file,
+    root: document.root,
+    notes: SILENT,
+    attempt,
+    warn: (code, message, path) => tell('warning', code, message, path),
+  })
   const { entries: hooks } = readHooks({
     document,
     options: { layer: 'managed', sharedFile: true },
@@ -98,9 +108,10 @@ export function readRequirements(document: SourceDocument): ReadRequirements {
     warn: (code, message, path) => tell('warning', code, message, path),
     unknown: (path) => tell('warning', 'unknown_member', `unknown requirements field \`${pathText(path)}\``, path),
   })
-  if (!servers && !matchers && !plugins && !approvals) return { requirements: undefined, hooks, problems }
+  if (!servers && !matchers && !plugins && !approvals) return { requirements: undefined, hooks, permissions, problems }
   return {
     hooks,
+    permissions,
     requirements: Object.freeze({
       source: document.file,
       ...optional('servers', servers),

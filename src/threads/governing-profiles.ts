@@ -6,6 +6,7 @@ import {
   profileNames,
   type ResolvedProfile,
   resolvedFor,
+  type SandboxMode,
 } from '../config/index.js'
 import type { DiscoveryProblem } from '../environments/index.js'
 import { ConfigError, PermissionProfileError } from '../errors.js'
@@ -15,11 +16,13 @@ import {
   materialiseRoots,
   NOTHING_ALLOWED,
   type PermissionProfile,
+  parsePermissionProfile,
   presetProfile,
   profileOfRules,
 } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Profile } from './composition.js'
+import { type Limited, limitedProfile } from './managed-permissions.js'
 import type { SelectedPlace } from './selection.js'
 
 /** What governs where nobody hands a profile over. */
@@ -61,7 +64,9 @@ export function governingProfiles(parts: GoverningParts): GoverningProfiles {
   const problems: DiscoveryProblem[] = []
   const made = (place: Place): JsonObject => {
     try {
-      return profileOf(place, parts)
+      const { value, exceeded } = allowed(profileOf(place, parts), place, parts)
+      if (exceeded.length > 0) problems.push(notAllowed(place, exceeded))
+      return value
     } catch (error) {
       if (!(error instanceof PermissionProfileError)) throw error
       const message = `the permission profile can't be told, so that nothing is allowed there: ${error.message}`
@@ -90,10 +95,14 @@ export function checkProfileName(settings: PermissionSettings, name: string, pla
 export function discoveryProfile(environment: string, parts: GoverningParts): JsonObject | undefined {
   const place = parts.places.find(({ id }) => id === environment)
   if (place === undefined) return undefined
-  const handed = handedOver(environment, parts)
-  if (handed !== undefined) return handed
   const { settings, chosen } = parts.permissions
-  const isOpen = chosen === undefined && settings.byDefault.is === 'unset' && !settings.ofEnvironment.has(environment)
+  const handed = handedOver(environment, parts)
+  if (handed !== undefined && settings.managed === undefined) return handed
+  const isOpen =
+    settings.managed === undefined &&
+    chosen === undefined &&
+    settings.byDefault.is === 'unset' &&
+    !settings.ofEnvironment.has(environment)
   return isOpen ? undefined : (governingProfiles(parts).ofEnvironment(environment) ?? undefined)
 }
 
@@ -104,6 +113,20 @@ function profileOf(place: Place, parts: GoverningParts): JsonObject {
   const { settings, home, chosen } = parts.permissions
   // Where `~` is elsewhere, only the machine there knows.
   return onWire(configured(resolvedFor(settings, id, chosen), place, id === LOCAL_ENVIRONMENT ? home : undefined))
+}
+
+/** As it is where the requirements let it be so: what nobody knows in it then stays. */
+function allowed(profile: JsonObject, place: Place, { permissions }: GoverningParts): Limited<JsonObject> {
+  const { managed } = permissions.settings
+  if (managed === undefined) return { value: profile, exceeded: [] }
+  const presetAs = (preset: SandboxMode) => configured({ is: 'preset', preset, options: {} }, place)
+  const { value, exceeded } = limitedProfile(parsePermissionProfile(profile), managed, presetAs)
+  return { value: exceeded.length === 0 ? profile : onWire(value), exceeded }
+}
+
+function notAllowed({ id }: Place, exceeded: readonly string[]): DiscoveryProblem {
+  const message = `the permission profile goes beyond ${exceeded.join(' and ')}: servers are told of a narrower one`
+  return Object.freeze({ code: 'profile_not_allowed', environment: id, message })
 }
 
 /** Its own, else the host's, unless the configuration or whoever started the thread says what holds there. */

@@ -1,7 +1,15 @@
 import type { CatalogProblem } from '../catalog/index.js'
 import type { DiscoveryProblem } from '../environments/index.js'
 
-export type ThreadProblem = DiscoveryProblem | CatalogProblem
+/** A policy that was asked for is wider than the requirements let it be. */
+export interface PolicyProblem {
+  readonly code: 'policy_not_allowed'
+  /** It concerns no server of its own. */
+  readonly key?: undefined
+  readonly message: string
+}
+
+export type ThreadProblem = DiscoveryProblem | CatalogProblem | PolicyProblem
 
 /** Tells each problem once, and again only after it was gone. */
 export class ProblemReport {

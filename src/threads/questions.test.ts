@@ -3,7 +3,7 @@ import type { ReviewRequest } from '../authority/index.js'
 import type { PermissionAuthority } from '../catalog/index.js'
 import type { FromServer } from '../connections/index.js'
 import { type ServerKey, serverKey } from '../identity/index.js'
-import { presetProfile } from '../permissions/index.js'
+import { type ApprovalPolicy, presetProfile } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { Profile } from './composition.js'
 import { judgedQuestions, type QuestionsHost } from './questions.js'
@@ -24,7 +24,9 @@ function authorityOf({ environment }: ServerKey): PermissionAuthority<Profile> {
   return { kind: 'environment', environment: environment ?? 'local', profile }
 }
 
-function judged(options: QuestionsHost['options']) {
+type Asked = QuestionsHost['options'] & { readonly approvalPolicy?: ApprovalPolicy | null }
+
+function judged({ approvalPolicy = null, ...options }: Asked = {}) {
   const asked: FromServer[] = []
   const answer = judgedQuestions({
     threadId: 'thread',
@@ -36,6 +38,7 @@ function judged(options: QuestionsHost['options']) {
     },
     primaryEnvironment: () => 'local',
     authorityOf,
+    policy: () => approvalPolicy,
     review: { compatibility: false },
     hold: () => () => {},
     options,

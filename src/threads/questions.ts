@@ -23,10 +23,12 @@ export interface QuestionsHost {
   readonly primaryEnvironment: () => string | null
   /** As things are now. */
   readonly authorityOf: (key: ServerKey) => PermissionAuthority<Profile>
+  /** That of the thread, as the requirements let it be now. */
+  readonly policy: () => ApprovalPolicy | null
   readonly review: ReviewSettings
   /** Called when a question begins to wait for a review or a person; the result when it no longer does. */
   readonly hold: () => () => void
-  readonly options: Pick<ThreadOptions, 'approvalPolicy' | 'reviewer' | 'elicitations'>
+  readonly options: Pick<ThreadOptions, 'reviewer' | 'elicitations'>
 }
 
 /**
@@ -44,7 +46,7 @@ export function judgedQuestions(host: QuestionsHost): ServerRequestHandler {
     if (method !== ELICIT) return channel.ask(message, turnId, signal)
     const permissions = issued === undefined ? permissionsOf(host.authorityOf(key)) : readProfile(issued.profile)
     if (permissions === undefined || options.elicitations?.declineAll === true) return { action: 'decline' }
-    const policy = issued === undefined ? (options.approvalPolicy ?? null) : issued.policy
+    const policy = issued === undefined ? host.policy() : issued.policy
     if (policy === null) return channel.ask(message, turnId, signal)
     const elicitation = { key, requestId, params, turnId, ...(issued && { toolMode: issued.approval }) }
     const judge = authorityOf({ policy, permissions, issued }, host)

@@ -1,7 +1,6 @@
-import type { CatalogProblem } from '../catalog/index.js'
 import type { ConnectionEvent } from '../connections/index.js'
-import type { DiscoveryProblem } from '../environments/index.js'
 import type { JsonObject } from '../protocol/index.js'
+import type { ThreadProblem } from './problem-report.js'
 
 export type ThreadEvent =
   | ConnectionEvent
@@ -13,7 +12,7 @@ export type ThreadEvent =
       readonly error?: string
     }
   /** One plugin, root, name or environment that does not work as asked; once per cause, and again only after it was well. */
-  | { readonly type: 'problem'; readonly problem: DiscoveryProblem | CatalogProblem }
+  | { readonly type: 'problem'; readonly problem: ThreadProblem }
   /**
    * How an automatic review goes (reference: authority, 5): `item/autoApprovalReview/started`, `guardianWarning`,
    * `item/autoApprovalReview/completed`, with the params of the reference.

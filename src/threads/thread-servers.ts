@@ -4,6 +4,7 @@ import type { ConnectionManager, ServerStatus } from '../connections/index.js'
 import type { CapabilityRoot, CapabilitySource, Environment, EnvironmentRegistry } from '../environments/index.js'
 import { EnvironmentError, UnknownServerError } from '../errors.js'
 import { HOSTED_APPS_NAME, type ServerKey, sameKey } from '../identity/index.js'
+import type { ApprovalPolicy } from '../permissions/index.js'
 import type { HostedApps } from './apps/thread-apps.js'
 import { type Composition, compose, type Profile, selectedRoots, type ThreadConfiguration } from './composition.js'
 import { Discoveries, type Wanted } from './discoveries.js'
@@ -11,7 +12,8 @@ import { EnvironmentWatch } from './environment-watch.js'
 import { checkProfileName, discoveryProfile } from './governing-profiles.js'
 import { withIdle } from './idle-rows.js'
 import { lastSelectedOwner } from './last-selected.js'
-import { ProblemReport } from './problem-report.js'
+import { limitedPolicy } from './managed-permissions.js'
+import { type PolicyProblem, ProblemReport } from './problem-report.js'
 import { selectServer } from './select.js'
 import type { SelectedPlace } from './selection.js'
 import type { ServerSelector, ThreadEvent } from './types.js'
@@ -63,6 +65,7 @@ export class ThreadServers {
   /** Those of the composition that the thread is meant for. */
   #servers: readonly EffectiveServer[]
   #published: Published | undefined
+  #policyProblem: PolicyProblem | undefined
   #state: 'new' | 'listing' | 'begun' | 'closed' = 'new'
 
   constructor(options: ThreadServersOptions) {
@@ -144,6 +147,17 @@ export class ThreadServers {
     return this.#composition.authorities.get(key) ?? NOBODY
   }
 
+  /** The policy that holds where one was asked for. Whoever asked for a wider one hears of it. */
+  policyFor(asked: ApprovalPolicy | null): ApprovalPolicy | null {
+    const { value, exceeded } = limitedPolicy(asked, this.#configuration.permissions.settings.managed ?? [])
+    if (exceeded.length > 0 && this.#policyProblem === undefined) {
+      const message = `the approval policy that was asked for goes beyond ${exceeded.join(' and ')}: \`untrusted\` holds instead`
+      this.#policyProblem = Object.freeze({ code: 'policy_not_allowed', message })
+      this.#tellProblems()
+    }
+    return value
+  }
+
   /** One row a key: of servers that were published, of those that wait for the first step, and of hidden ones. */
   statuses(): readonly ServerStatus[] {
     return withIdle(this.#options.manager.statuses(), this.#servers, this.#composition.hidden, this.#createdAt)
@@ -160,6 +174,7 @@ export class ThreadServers {
   /** Takes over a configuration that was loaded again; environments are looked into anew. */
   configure(configuration: ThreadConfiguration): void {
     this.#configuration = this.#asAsked(configuration)
+    this.#policyProblem = undefined
     this.#published = undefined
     this.#discoveries.renew(this.#promising(), this.#wanted())
     this.#recompose()
@@ -189,7 +204,12 @@ export class ThreadServers {
     this.#composition = this.#composed()
     this.#servers = this.#meant(this.#composition.servers)
     this.#publish()
-    this.#report.now(this.#composition.problems)
+    this.#tellProblems()
+  }
+
+  #tellProblems(): void {
+    const { problems } = this.#composition
+    this.#report.now(this.#policyProblem === undefined ? problems : [...problems, this.#policyProblem])
   }
 
   #publish(): void {

@@ -107,6 +107,7 @@ export class RuntimeThread implements Thread {
       channel,
       primaryEnvironment: () => this.#servers.places[0]?.id ?? null,
       authorityOf: (key) => this.#servers.authorityOf(key),
+      policy: () => this.#servers.policyFor(options.approvalPolicy ?? null),
       review: reviewSettings(options, (event) => this.#listener.tell(event)),
       hold: () => holdClocks(this.#manager.clocks),
       options,
@@ -327,7 +328,7 @@ export class RuntimeThread implements Thread {
     return issuedAuthority(server, this.#servers.authorityOf(server.key), {
       threadId: this.id,
       turn,
-      approvals,
+      approvals: { ...approvals, policy: this.#servers.policyFor(approvals.policy) },
       places: this.#servers.places,
       threadCwd: this.#host.cwd,
     })

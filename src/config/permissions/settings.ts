@@ -1,3 +1,4 @@
+import type { ManagedPermissions } from '../requirements-permissions.js'
 import type { ConfigOrigin, ConfigProblem } from '../server.js'
 
 /** The older choice between three policies. */
@@ -66,6 +67,8 @@ export interface PermissionSettings {
   readonly profiles: ReadonlyMap<string, ProfileSettings>
   /** Profile or preset by environment, of those that name one. An id that is here with `undefined` names none that is there. */
   readonly ofEnvironment: ReadonlyMap<string, string | undefined>
+  /** What requirements let profiles and policies be, one of each file; all hold. Absent: nothing is demanded. */
+  readonly managed?: readonly ManagedPermissions[]
   /** What is wrong between the files. */
   readonly problems: readonly ConfigProblem[]
 }

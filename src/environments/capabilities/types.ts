@@ -30,6 +30,7 @@ export interface DiscoveryProblem {
     | 'root_unreadable'
     | 'sandbox_unavailable'
     | 'invalid_permission_profile'
+    | 'profile_not_allowed'
     | 'not_a_plugin'
     | 'broken_manifest'
     | 'invalid_plugin_server'
