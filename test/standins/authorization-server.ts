@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { authorizationMetadata } from './authorization-metadata.js'
 import { codeRedirect } from './code-redirect.js'
 
 export interface StandInOptions {
@@ -141,7 +142,11 @@ export class AuthorizationServer implements AsyncDisposable {
           ...this.options.resource,
         })
       case '/.well-known/oauth-authorization-server':
-        return json(200, { ...this.#metadata(), ...this.options.metadata })
+        return json(200, {
+          ...authorizationMetadata(this.origin),
+          revocation_endpoint: `${this.origin}/revoke`,
+          ...this.options.metadata,
+        })
       case '/register':
         this.counts.registrations += 1
         return json(201, { ...JSON.parse(body), client_id: `client-${this.counts.registrations}` })
@@ -155,19 +160,6 @@ export class AuthorizationServer implements AsyncDisposable {
         return this.#resource(body, request)
       default:
         return json(404, { error: 'not_found' })
-    }
-  }
-
-  #metadata() {
-    return {
-      issuer: this.origin,
-      authorization_endpoint: `${this.origin}/authorize`,
-      token_endpoint: `${this.origin}/token`,
-      registration_endpoint: `${this.origin}/register`,
-      revocation_endpoint: `${this.origin}/revoke`,
-      code_challenge_methods_supported: ['S256'],
-      token_endpoint_auth_methods_supported: ['none'],
-      authorization_response_iss_parameter_supported: true,
     }
   }
 

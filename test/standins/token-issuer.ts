@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { authorizationMetadata } from './authorization-metadata.js'
 import { codeRedirect } from './code-redirect.js'
 
 interface Reply {
@@ -139,16 +140,11 @@ export class TokenIssuer implements AsyncDisposable {
 
   #metadata() {
     return {
-      issuer: this.origin,
-      authorization_endpoint: `${this.origin}/authorize`,
-      token_endpoint: `${this.origin}/token`,
-      registration_endpoint: `${this.origin}/register`,
+      ...authorizationMetadata(this.origin),
       jwks_uri: `${this.origin}/jwks`,
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
-      code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
-      authorization_response_iss_parameter_supported: true,
     }
   }
 
