@@ -8,14 +8,16 @@ export function isFeatureOn({ features }: LoadedConfig, feature: string): boolea
 }
 
 /**
- * Whether the environments that are selected by default may have servers of their own, by plugins or configuration there
- * (reference: catalog, 7 and 9). Which, only they can say.
+ * Whether there may be servers beside those of the configuration: hosted apps of whoever is signed in, and those of the
+ * environments that are selected by default, by plugins or configuration there (reference: catalog, 7 and 9). Which, only
+ * they can say.
  */
 export function mayHaveServers(config: LoadedConfig): boolean {
   const { defaultSelection, capabilityRoots } = config.environments
   const asksExecutors =
     isFeatureOn(config, 'multi_environment_mcp') || isFeatureOn(config, 'executor_capability_discovery_v2')
   return (
+    isFeatureOn(config, 'apps') ||
     capabilityRoots.some(({ environment }) => defaultSelection.includes(environment)) ||
     (asksExecutors && defaultSelection.some((id) => id !== LOCAL_ENVIRONMENT))
   )

@@ -69,4 +69,9 @@ export function declareUse(program: Command, verb: VerbRunner): void {
     .option('--principal <id>', "whose; 'owner' is the local user (default: allow owner's, otherwise all)")
     .option('--all', 'revoke: everything')
     .action(verb(() => import('../verbs/approvals.js')))
+  program
+    .command('apps')
+    .description('list | refresh | directory: the hosted apps of the account that is signed in')
+    .argument('[action]', 'list (default), refresh or directory')
+    .action(verb(() => import('../verbs/apps.js')))
 }
