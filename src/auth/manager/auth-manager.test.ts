@@ -169,6 +169,16 @@ describe('the auth manager', () => {
     await logout
     expect(world.manager.current().state).toBe('signed_out')
     expect(world.model.revocations).toEqual(['acct-1'])
+    expect(await world.storage.load()).toBeNull()
+  })
+
+  it('leaves the record as it was when a login is overtaken by the host', async () => {
+    const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
+    const login = world.manager.login(world.session('acct-2'))
+    const installed = world.manager.installHost(hostTokensSource({ accessToken: 'h', accountId: 'acct-9' }))
+    await expect(login).rejects.toMatchObject({ code: 'signed_out' })
+    await installed
+    expect((await world.manager.kept())?.accountId).toBe('acct-1')
   })
 
   it('signs out although the authority does not answer, and leaves the host of another account alone', async () => {

@@ -113,8 +113,7 @@ export class AuthManager {
       const source = this.#keeper
       if (source === undefined) throw new InvalidArgumentsError('no source of this manager keeps logins')
       this.#overtaken(intent)
-      await exclusively(source, async () => source.save?.(credential))
-      await nextTurn()
+      await exclusively(source, () => this.#savedUnlessOvertaken(credential, source, intent))
       this.#overtaken(intent)
       this.#host = undefined
       this.#enter(credential, source, 'login')
@@ -166,8 +165,9 @@ export class AuthManager {
     await this.#leaving.endSessions()
     end()
     await this.#permit.run(async () => {
-      // A refresh that was under way may have renewed the token meanwhile.
-      const last = (await this.#lastStored(source, before)) ?? before.credential
+      // A refresh that was under way may have renewed the token meanwhile; what a later login kept is not to be revoked.
+      const kept = intent === this.#intent ? await this.#lastStored(source, before) : undefined
+      const last = kept ?? before.credential
       await this.#leaving.revoke(source, last)
       // Whoever signed in since then has replaced the record.
       if (intent === this.#intent) await exclusively(source, async () => source.remove?.(before.identity))
@@ -308,6 +308,16 @@ export class AuthManager {
   }
 
   // ---- parts ----
+
+  /** What was overtaken while it was saved is not left for whoever reads the record next. */
+  async #savedUnlessOvertaken(credential: Credential, source: CredentialSource, intent: number): Promise<void> {
+    const before = await source.load().catch(() => null)
+    await source.save?.(credential)
+    await nextTurn()
+    if (intent === this.#intent) return
+    if (before === null) await source.remove?.(identityOf(credential))
+    else await source.save?.(before)
+  }
 
   /** The source that logins are kept by. */
   get #keeper(): CredentialSource | undefined {
