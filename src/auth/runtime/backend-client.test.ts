@@ -39,6 +39,18 @@ describe('clients of the backend', () => {
     expect(world.model.violations).toEqual([])
   })
 
+  it('wait for auth no longer than their request is wanted', async () => {
+    const world = await AuthWorld.open({ signedIn: { account: 'acct-1' } })
+    world.model.registrationReplies = [{ status: 200, fault: 'silent' }]
+    const client = new BackendClient(world.context('dual_header'), world.http)
+    const given = new AbortController()
+    const sending = client.send({ ...EVENTS, signal: given.signal })
+    given.abort(new Error('given up'))
+    await expect(sending).rejects.toThrow('given up')
+    await expect(client.send({ ...EVENTS, signal: given.signal })).rejects.toThrow('given up')
+    expect(world.model.requests.filter(({ path }) => path.endsWith('/events'))).toEqual([])
+  })
+
   it('take up a changed credential before anything is sent, whatever the method', async () => {
     const world = await AuthWorld.open({ signedIn: { account: 'acct-1', exp: 1_700_000_000 } })
     world.model.nextToken = { exp: 1_800_000_000 }

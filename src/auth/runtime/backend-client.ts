@@ -68,7 +68,7 @@ export class BackendClient {
     for (let attempt = 1; ; attempt += 1) {
       const auth = this.#current()
       if (as !== undefined) this.#checkIdentity(as)
-      const authorization = await auth.authorize({ method, url })
+      const authorization = await orAborted(auth.authorize({ method, url }), signal)
       if (authorization.kind === 'authorized') return { ...authorization, revoked: auth.revoked }
       // Nothing went out, so it is no repetition, whatever the method.
       if (authorization.error.code !== 'credentials_changed_not_sent' || attempt > 1) throw authorization.error
@@ -88,5 +88,20 @@ export class BackendClient {
     known?.close()
     this.#auth = this.#context.connect('backend')
     return this.#auth
+  }
+}
+
+/** Auth may wait for a refresh or a registration, which go on for others when this request is given up. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop: () => void = () => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
   }
 }
