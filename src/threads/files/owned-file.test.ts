@@ -60,6 +60,14 @@ function becomesLink(): void {
 const find = (path: string, files = owned()) => findOwned(path, files, 'p/t file', undefined)
 
 describe('a file that a model names', () => {
+  it('does not look for what no system could open', async () => {
+    for (const path of ['a/'.repeat(500_000), `${folder}/${'/a'.repeat(500_000)}`])
+      await expect(find(path)).rejects.toMatchObject({
+        code: 'file_unreadable',
+        message: expect.stringContaining('more than 4096 characters'),
+      })
+  })
+
   it('is found by an absolute path, and by one in the folder of its environment', async () => {
     for (const path of [file, 'a.txt', './x/../a.txt']) {
       const found = await find(path)

@@ -7,6 +7,9 @@ import { type ReadAuthority, type Readable, readableUnder } from './readable.js'
 /** Bytes of one file: all of it is held while it is read and sent. */
 export const MAX_FILE_BYTES = 128 * 1024 * 1024
 
+/** Characters of a path that a model gives; Linux opens none with more bytes. */
+const MAX_PATH = 4096
+
 /** Where files are read, and as whom. */
 export interface OwnedFiles {
   readonly environment: Pick<Environment, 'id' | 'files' | 'pathStyle'>
@@ -35,6 +38,8 @@ export async function findOwned(
   signal: AbortSignal | undefined,
 ): Promise<OwnedFile> {
   const { files } = environment
+  // Rules are matched against it and every folder above it: no system opens such a path, and looking would take very long.
+  if (path.length > MAX_PATH) throw unreadable(`it has more than ${MAX_PATH} characters`, path, place)
   return await withFault(path, place, async () => {
     const style = await environment.pathStyle()
     const { cwd = '', profile, workspaceRoots } = authority
