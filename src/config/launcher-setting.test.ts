@@ -25,11 +25,11 @@ describe('launcher', () => {
   })
 
   it.each(['"codex"', '"./codex"', '"~/codex"', '""', String.raw`"/a\u0000"`, '1', 'true', '["auto"]', '{}'])(
-    'is no launcher, and named with its place: %s',
+    'is no launcher, named with its place, and nothing is looked for in its stead: %s',
     async (value) => {
       write(`\nlauncher = ${value}\n[mcp_servers.a]\ncommand = "c"\n`)
       const { launcher, problems, servers } = await load()
-      expect(launcher).toBe('auto')
+      expect(launcher).toBe('none')
       expect(problems).toMatchObject([{ severity: 'error', path: ['launcher'], place: expect.stringMatching(/:2/) }])
       expect(servers).toHaveLength(1)
     },

@@ -63,7 +63,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     },
     broker: readBroker(reading),
     ...optional('gatewayAuth', reading.member('gateway', readGatewayAuth)),
-    ...optional('launcher', reading.member('launcher', launcherSetting.read)),
+    ...optional('launcher', readLauncher(reading)),
     environments: readEnvironmentSections(reading),
     permissions: readPermissions(reading),
     suppressUnstableFeaturesWarning: reading.member('suppress_unstable_features_warning', flag.read),
@@ -85,6 +85,12 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
 function readBroker(reading: SettingsReading): BrokerSettings {
   const seconds = reading.member('broker', brokerSettings.read)?.idle_timeout_sec
   return optional('idleMs', seconds === undefined ? undefined : seconds * 1000)
+}
+
+/** One that can't be read is no leave to look for another. */
+function readLauncher(reading: SettingsReading): string | undefined {
+  const isSaid = reading.document.root.launcher !== undefined
+  return reading.member('launcher', launcherSetting.read) ?? (isSaid ? 'none' : undefined)
 }
 
 function readAudit(reading: SettingsReading): AuditSettings {

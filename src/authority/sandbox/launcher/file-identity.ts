@@ -19,18 +19,21 @@ export async function programFile(named: string): Promise<ProgramFile | Fault> {
     return await look(named)
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    return { fault: 'missing', reason: `${named} can't be read: ${error.message}` }
+    return {
+      fault: 'missing',
+      reason:
+        'code' in error && error.code === 'ENOENT' ? 'there is no such file' : `it can't be read: ${error.message}`,
+    }
   }
 }
 
 async function look(named: string): Promise<ProgramFile | Fault> {
   const bytes = await realpath(named, { encoding: 'buffer' })
   const path = bytes.toString('utf8')
-  if (!Buffer.from(path).equals(bytes))
-    return { fault: 'not_utf8', reason: `${named} leads to a path that is no UTF-8` }
+  if (!Buffer.from(path).equals(bytes)) return { fault: 'not_utf8', reason: 'it leads to a path that is no UTF-8' }
   const file = await stat(path, { bigint: true })
-  if (!file.isFile()) return { fault: 'not_a_file', reason: `${path} is no file` }
-  if (!(await isExecutable(path))) return { fault: 'not_executable', reason: `${path} may not be executed` }
+  if (!file.isFile()) return { fault: 'not_a_file', reason: 'it is no file' }
+  if (!(await isExecutable(path))) return { fault: 'not_executable', reason: 'it may not be executed' }
   return { path, identity: JSON.stringify([path, ...[file.dev, file.ino, file.size, file.mtimeNs].map(String)]) }
 }
 
