@@ -42,7 +42,7 @@ export function mergePermissions(
   const missing = (kind: string, { name, place }: ChosenProfile) => {
     const names = profileNames({ profiles })
     const close = nearest(name, names)
-    const hint = close === undefined ? `there are ${names.join(', ')}` : `did you mean \`${close}\`?`
+    const hint = close === undefined ? `there are ${names.join(', ')}.` : `did you mean \`${close}\`?`
     const message = `${kind} names the permission profile \`${name}\`, which there is not: ${hint} Until it is mended, servers are told that nothing is allowed`
     report('error', 'unknown_profile', message, place)
   }

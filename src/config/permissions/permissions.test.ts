@@ -192,7 +192,7 @@ url = "ws://127.0.0.1:9"
 permissions = "tigth"
 `)
     expect(told).toEqual([['error', 'unknown_profile', 'config.toml:4 permissions']])
-    expect(texts[0]).toContain('did you mean `tight`?')
+    expect(texts[0]).toContain('did you mean `tight`? Until')
     expect(resolvedFor(permissions, 'box')).toEqual(NOTHING)
     expect(resolvedFor(permissions, 'local')).toEqual(preset('workspace-write'))
   })
