@@ -121,6 +121,14 @@ export class OnTheWay {
     for (const go of this.#waiting.splice(0)) go()
   }
 
+  /** Resolves when something is held. */
+  async next(): Promise<void> {
+    if (this.#waiting.length > 0) return
+    await new Promise<void>((resolve) => {
+      this.#arrived = resolve
+    })
+  }
+
   release(which: number): void {
     this.#waiting.splice(which % Math.max(1, this.#waiting.length), 1)[0]?.()
   }
