@@ -13,7 +13,7 @@ import {
 import type { MergedHooks } from '../config/index.js'
 import type { HostVariables } from '../connections/index.js'
 import type { Environment } from '../environments/index.js'
-import { hookName, type ServerKey, sameKey, type ToolName } from '../identity/index.js'
+import { codexNaming, hookName, type ServerKey, sameKey, type ToolName } from '../identity/index.js'
 import type { JsonObject, JsonValue } from '../protocol/index.js'
 import type { CallRecord } from './call-audit.js'
 import type { PreparedFunction, ResourceFunctions } from './functions/resource-functions.js'
@@ -58,10 +58,13 @@ export interface HookedCall {
 export class CallHooks {
   readonly #host: CallHooksHost
   #hooks: Hooks
+  /** The administrator's alone. */
+  #managed: Hooks
 
   constructor(host: CallHooksHost, configured: MergedHooks) {
     this.#host = host
-    this.#hooks = this.#made(configured)
+    this.#hooks = this.#made(configured, host.functions)
+    this.#managed = this.#made(managedOnly(configured), [])
   }
 
   /** Every hook, with what keeps it from running. */
@@ -71,7 +74,8 @@ export class CallHooks {
 
   /** What holds for the calls that begin from now on. */
   configure(configured: MergedHooks): void {
-    this.#hooks = this.#made(configured)
+    this.#hooks = this.#made(configured, this.#host.functions)
+    this.#managed = this.#made(managedOnly(configured), [])
   }
 
   /**
@@ -87,6 +91,26 @@ export class CallHooks {
     return this.#hooks.hasAny
       ? this.#hooked(this.#hooks, call, options, record, make)
       : make({ arguments: call.arguments, permission: undefined })
+  }
+
+  /**
+   * The same for a call that belongs to no step. What a model does is what hooks are for, so only the administrator's run
+   * here (reference: tool-calls, 10): what is demanded of a call is not left out by making it in another way.
+   */
+  direct(
+    call: Omit<CallToHook, 'name'>,
+    options: CallOptions,
+    record: CallRecord,
+    make: (hooked: HookedCall) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    if (!this.#managed.hasAny) return make({ arguments: call.arguments, permission: undefined })
+    return this.#hooked(this.#managed, { ...call, name: this.#nameOf(call) }, options, record, make)
+  }
+
+  /** As a step names it in which nothing else is. */
+  #nameOf({ authority: { key }, tool }: Pick<CallToHook, 'authority' | 'tool'>): CallToHook['name'] {
+    const [named] = codexNaming({ multiEnvironment: this.#host.multiEnvironment }).assign([{ key, tool }])
+    return named ?? { namespace: key.name, name: tool }
   }
 
   async #hooked(
@@ -189,8 +213,8 @@ export class CallHooks {
     }
   }
 
-  #made(configured: MergedHooks): Hooks {
-    const { functions, onReport, local, env, cwd, callTool } = this.#host
+  #made(configured: MergedHooks, functions: readonly FunctionHook[]): Hooks {
+    const { onReport, local, env, cwd, callTool } = this.#host
     return new Hooks({
       configured,
       functions,
@@ -199,6 +223,10 @@ export class CallHooks {
       ...(onReport && { onReport }),
     })
   }
+}
+
+function managedOnly({ managed }: MergedHooks): MergedHooks {
+  return { ...(managed && { managed }), entries: [], states: new Map() }
 }
 
 function run(prepared: PreparedFunction, options: CallOptions, record: CallRecord): Promise<FunctionOutput> {

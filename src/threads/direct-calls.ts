@@ -20,6 +20,7 @@ import type { CallApprovals } from './approval.js'
 import type { CallApps } from './apps/call-apps.js'
 import type { CallAudit, CallRecord } from './call-audit.js'
 import { callAuthority, type IssuedAuthority } from './call-authority.js'
+import type { CallHooks, HookedCall } from './call-hooks.js'
 import { outgoing, payloadOf } from './call-lease.js'
 import type { LauncherSource } from './call-sandbox.js'
 import type { CallFiles } from './files/call-files.js'
@@ -41,6 +42,7 @@ export interface DirectHost {
   readonly audit: CallAudit
   readonly files: CallFiles
   readonly apps: CallApps
+  readonly hooks: Pick<CallHooks, 'direct'>
   readonly launchers: LauncherSource
   /** Refuses once the thread is closed. */
   readonly locate: (selector: ServerSelector, signal: AbortSignal | undefined) => Promise<ServerKey>
@@ -85,8 +87,9 @@ export class DirectCalls {
     // How calls of an app are approved is known once it is known which app it is.
     const server = isHostedApps(key) ? await this.#host.manager.captureOne(key, options.signal) : { key, config }
     const authority = issued && callAuthority(issued, this.#host.approvals.modeOf(server, tool, issued))
+    const made = { key, config, authority, call, options, approval }
     return this.#host.audit.tool({ key, config, tool, authority, arguments: call.arguments }, (record) =>
-      this.#make({ key, config, authority, call, options, approval }, record),
+      this.#hooked(made, record),
     )
   }
 
@@ -111,10 +114,21 @@ export class DirectCalls {
     return { key, config, issued: this.#host.issue({ key, config, catalogRevision }) }
   }
 
-  async #make(direct: DirectCall, record: CallRecord): Promise<JsonObject> {
+  /** What a hook calls has none: they would call each other. */
+  #hooked(direct: DirectCall, record: CallRecord): Promise<JsonObject> {
+    const { authority, call, options, approval } = direct
+    if (approval === 'hook' || authority === undefined)
+      return this.#make(direct, { arguments: call.arguments, permission: undefined }, record)
+    const { tool } = call
+    return this.#host.hooks.direct({ authority, tool, arguments: call.arguments }, options, record, (hooked) =>
+      this.#make(direct, hooked, record),
+    )
+  }
+
+  async #make(direct: DirectCall, hooked: HookedCall, record: CallRecord): Promise<JsonObject> {
     const { key, config, authority, call, approval } = direct
     const { tool } = call
-    const payload = payloadOf(`${key.name}/${tool}`, call.arguments, call._meta, { threadId: this.#host.threadId })
+    const payload = payloadOf(`${key.name}/${tool}`, hooked.arguments, call._meta, { threadId: this.#host.threadId })
     if (!isToolEnabled(config, tool)) throw new ToolDisabledError(key, tool)
     if (!config.enabled) throw new ServerDisabledError(key)
     if (authority === undefined) throw new NoPermissionProfileError(key, config.environmentId)
@@ -126,7 +140,7 @@ export class DirectCalls {
     // What requirements want to be asked about is asked about whoever calls it.
     const isFree = approval === 'hook' && !asksEachTime(managedRule(config, tool))
     if (isFree) record?.decided('run', 'hook')
-    const toApprove = { tool, definition, authority, payload, record, permission: undefined }
+    const toApprove = { tool, definition, authority, payload, record, permission: hooked.permission }
     const remember = isFree ? undefined : await approvals.approve(server, toApprove, direct.options)
     const allowed = { server, tool, definition, authority, payload, remember }
     const { sent, prepare, options } = outgoing(allowed, this.#host, withProgress(direct.options))

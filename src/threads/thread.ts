@@ -170,6 +170,7 @@ export class RuntimeThread implements Thread {
     })
     this.#direct = new DirectCalls({
       ...calls,
+      hooks: this.#hooks,
       manager: this.#manager,
       locate: (selector, signal) => this.#locate(selector, signal),
       configOf: (key) => this.registration(key)?.config,
