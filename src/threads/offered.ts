@@ -8,7 +8,7 @@ import {
   withPluginNote,
 } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
-import { connectorNames, namedConnector, titledTool } from './apps/connector.js'
+import { connectorNames, namedConnector, titledTool, withoutConnector } from './apps/connector.js'
 import type { Profile } from './composition.js'
 import type { Namespace, StepTool } from './types.js'
 import { isModelVisible } from './visibility.js'
@@ -90,7 +90,7 @@ function stepTool(
     flat,
     key,
     tool,
-    definition: owner?.isApps === true ? titledTool(definition) : definition,
+    definition: owner?.isApps === true ? titledTool(definition) : withoutConnector(definition),
     ...(description !== undefined && { description }),
     authority: owner?.authority ?? OWN_AUTHORITY,
     live: owner?.live ?? false,

@@ -77,6 +77,29 @@ describe('a server of hosted apps that does not answer', () => {
   })
 })
 
+describe('an account that changes while its apps are listed', () => {
+  it('is given nothing of the first, nor is the first of it', async () => {
+    await using world = await startBackendRuntime({ mode: 'dual_header', ...ON })
+    const { model } = world.backend
+    let listing: () => void = () => {}
+    const asked = new Promise<void>((resolve) => {
+      listing = resolve
+    })
+    offerApps(model, (account) => {
+      listing()
+      return account === 'acct-1' ? NO_ANSWER : [calendar('calendar_second')]
+    })
+    const thread = await world.thread()
+    const step = thread.step()
+    await asked
+    await world.signIn('acct-2')
+    expect(appTools(await step)).toEqual(['calendar_second'])
+    await world.reeve.close()
+    expect(await files(world)).toHaveLength(1)
+    expect(model.violations).toEqual([])
+  })
+})
+
 describe('what is kept of hosted apps', () => {
   it.each([
     ['is no JSON', (file: string) => writeFile(file, '{"schema_version":5,"tools":[')],

@@ -165,6 +165,7 @@ it('other servers can’t be an app, whatever they say', async () => {
   const thread = await world.thread()
   const { namespaces } = await thread.step()
   expect(namespaces.map(({ name }) => name)).toEqual(['mcp__hub'])
+  expect(JSON.stringify(namespaces)).not.toContain('Bank')
   expect(await thread.apps.list()).toEqual([])
   await thread.callTool({ server: 'hub', tool: 't', arguments: {} })
   expect(model.requests.filter(({ path }) => path === APPS_PATH).length).toBeGreaterThan(0)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../protocol/index.js'
-import { connectorNames, connectorOf, titledTool } from './connector.js'
+import { connectorNames, connectorOf, titledTool, withoutConnector } from './connector.js'
 
 const tool = (name: string, meta: JsonValue, more = {}) => ({ name, _meta: meta, ...more })
 const names = (name: string, meta: JsonValue) => connectorNames(tool(name, meta), name)
@@ -40,6 +40,15 @@ describe('the connector of a tool', () => {
     expect(titledTool(tool('t', meta, { title: 'Calendar_Create' }))).toMatchObject({ title: 'Create' })
     const other = tool('t', meta, { title: 'Create' })
     expect(titledTool(other)).toBe(other)
+  })
+
+  it('is nothing that other servers can say', () => {
+    const told = tool('t', { connector_id: 'c', connectorDescription: 'x', kept: 1 })
+    expect(withoutConnector(told)).toEqual(tool('t', { kept: 1 }))
+    for (const meta of [{ kept: 1 }, null, [], 'x']) {
+      const other = tool('t', meta)
+      expect(withoutConnector(other)).toBe(other)
+    }
   })
 
   it('is read from whatever a server sends', () => {

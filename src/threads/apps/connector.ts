@@ -61,6 +61,23 @@ export function titledTool(definition: JsonObject): JsonObject {
   return Object.freeze({ ...definition, title: title.slice(name.length + 1) })
 }
 
+/** Nobody but the host's own server says of which app a tool is (reference: identity-and-names, 7). */
+export function withoutConnector(definition: JsonObject): JsonObject {
+  const { _meta: meta } = definition
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return definition
+  if (!CONNECTOR_MEMBERS.some((name) => Object.hasOwn(meta, name))) return definition
+  const own = Object.entries(meta).filter(([name]) => !CONNECTOR_MEMBERS.includes(name))
+  return Object.freeze({ ...definition, _meta: Object.freeze(Object.fromEntries(own)) })
+}
+
+const CONNECTOR_MEMBERS: readonly string[] = [
+  'connector_id',
+  'connector_name',
+  'connector_display_name',
+  'connector_description',
+  'connectorDescription',
+]
+
 /** The first that is a prefix goes, where something remains; what separates it stays. */
 function callableName(tool: string, prefixes: readonly (string | undefined)[]): string {
   const name = lowered(tool)

@@ -48,7 +48,7 @@ async function fetchPage(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<JsonValue> {
-  const { baseUrl, productSku, originator } = runtimeContext
+  const { baseUrl, productSku, originator, userAgent } = runtimeContext
   const page = token === undefined ? '' : `token=${encodeURIComponent(token)}&`
   const { status, body } = await auth.clientFor().send({
     layout: 'app_directory',
@@ -56,6 +56,7 @@ async function fetchPage(
     url: `${backendBase(baseUrl)}/${PLACE}?${page}external_logos=true`,
     headers: {
       ...(originator !== undefined && { originator }),
+      'user-agent': userAgent,
       'oai-product-sku': productSku,
       'content-type': 'application/json',
       accept: '*/*',

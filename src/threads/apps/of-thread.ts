@@ -27,6 +27,7 @@ export function threadAppsOf(
     places: firstParty.runtime.places,
     timers: pool.timers,
     originator: originatorOf((client?.clientInfo ?? clientInfo).name),
+    userAgent: `${clientInfo.name}/${clientInfo.version}`,
     ready: () => manager().ready(APPS_KEY),
     refresh: (signal: AbortSignal | undefined) => manager().refreshTools(APPS_KEY, signal),
     live: (signal: AbortSignal | undefined) => manager().captureOne(APPS_KEY, signal),

@@ -6,6 +6,8 @@ export interface RuntimeContext {
   readonly baseUrl: string
   readonly productSku: string
   readonly originator: string | undefined
+  /** Of this program, as HTTP has it. */
+  readonly userAgent: string
 }
 
 /**

@@ -37,6 +37,7 @@ export interface ThreadAppsHost {
   readonly places: BackendPlaces
   readonly env: HostVariables
   readonly originator: string | undefined
+  readonly userAgent: string
   readonly cache: AppsCache
   readonly timers: Timers
   /** Of the connections. */
@@ -60,10 +61,11 @@ export class ThreadApps implements Apps {
   #settings: AppsSettings
 
   constructor(host: ThreadAppsHost, settings: AppsSettings) {
-    const { threadId, auth, places, originator, timers } = host
+    const { threadId, auth, places, originator, userAgent, timers } = host
     this.#host = host
     this.#settings = settings
-    this.runtimeContext = Object.freeze({ threadId, baseUrl: places.baseUrl, productSku: DEFAULT_SKU, originator })
+    const { baseUrl } = places
+    this.runtimeContext = Object.freeze({ threadId, baseUrl, productSku: DEFAULT_SKU, originator, userAgent })
     // Whoever waits for it is told by its own wait.
     this.#reconnect = new AppsReconnect(timers, () => void host.ready().catch(() => undefined))
     this.#unfollow = auth?.context.manager.subscribe(() => {

@@ -72,7 +72,7 @@ async function verified({ auth, runtimeContext }: OwningThread, signal: AbortSig
     url: `${backendBase(runtimeContext.baseUrl)}/accounts/verified_access`,
     redirects: 'stop',
     as: authIdentity(auth.context.mode, auth.context.manager.current()),
-    headers: { accept: '*/*' },
+    headers: { 'user-agent': runtimeContext.userAgent, accept: '*/*' },
     signal: signal === undefined ? bound : AbortSignal.any([signal, bound]),
   })
   if (status !== 200 || before === undefined || accountText(auth) !== before) return UNKNOWN
