@@ -54,6 +54,26 @@ describe('the hosted apps of a thread', () => {
     expect(appsRequests(on.backend.model, 'tools/call')).toMatchObject([{ account: 'acct-1' }])
   })
 
+  it('are not a server that the configuration calls by their name, which is not there beside them', async () => {
+    const config = '[mcp_servers.codex_apps]\ncommand = "/nowhere/at/all"\n'
+    await using world = await startBackendRuntime({ ...ON, config })
+    const thread = await world.thread()
+    await thread.callTool({ ...call, tool: 't' })
+    expect(appsRequests(world.backend.model, 'tools/call')).toHaveLength(1)
+    await world.reeve.auth?.logout()
+    await expect(thread.callTool({ ...call, tool: 't' })).rejects.toThrow("unknown MCP server 'codex_apps'")
+    expect(world.reeve.problems.map(({ code }) => code)).toEqual(['reserved_name'])
+  })
+
+  it('have names for clients of the gateway, each of its own', async () => {
+    await using world = await startBackendRuntime(ON)
+    const named = (id: string) => appTool(`${id}.create`, { connector_id: id, connector_name: 'Same' })
+    offerApps(world.backend.model, () => [named('c1'), named('c2')])
+    const thread = await world.thread({ naming: 'readable' })
+    const flats = (await thread.step()).tools.filter(({ key }) => key.name === 'codex_apps').map(({ flat }) => flat)
+    expect(new Set(flats).size).toBe(2)
+  })
+
   it('go with a logout, and their sessions end before the authority is told', async () => {
     await using world = await startBackendRuntime({ mode: 'dual_header', ...ON })
     const { model } = world.backend
