@@ -14,7 +14,8 @@ export interface Principal {
  * Who may use the gateway.
  * `bearer`: whoever sends the token. `none`: everybody who reaches the port; loopback only.
  * `oauth`: whoever brings a token of an authorization server, each subject a principal of its own.
- * `custom`: tells the principal from the `Authorization` header, or undefined to refuse.
+ * `custom`: tells the principal from the `Authorization` header, or undefined to refuse. The id `owner` is the local user's,
+ * with every login that they have: it is for nobody whose name somebody else chooses.
  */
 export type Authentication =
   | { readonly kind: 'bearer'; readonly token: string }

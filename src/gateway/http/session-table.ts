@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { shareOf } from '../share.js'
 import { REFUSALS, type Refusal } from './answers.js'
 import type { Principal } from './authentication.js'
 import type { HttpLimits } from './limits.js'
@@ -33,10 +34,14 @@ export class SessionTable {
     return this.#sessions.size
   }
 
-  /** Refuses when the table is full of sessions in use, or closed. */
+  /** Refuses when the table, or the share of its principal, is full of sessions in use, or closed. */
   open(principal: Principal): HttpSessionTransport | Refusal {
     if (this.#closed) return REFUSALS.closing
-    if (this.#sessions.size >= this.#limits.sessions) this.#makeRoom()
+    const own = () => [...this.#sessions.values()].filter((entry) => entry.principal.id === principal.id)
+    const share = shareOf(this.#limits.sessions, principal.id)
+    if (own().length >= share) this.#makeRoom(own())
+    if (own().length >= share) return REFUSALS.tooManySessions
+    if (this.#sessions.size >= this.#limits.sessions) this.#makeRoom([...this.#sessions.values()])
     if (this.#sessions.size >= this.#limits.sessions) return REFUSALS.tooManySessions
     const id = randomBytes(32).toString('base64url')
     const transport = new HttpSessionTransport(id, this.#limits, () => this.#sessions.delete(id))
@@ -56,8 +61,8 @@ export class SessionTable {
     }
   }
 
-  #makeRoom(): void {
-    const idle = [...this.#sessions.values()]
+  #makeRoom(among: readonly TableEntry[]): void {
+    const idle = among
       .map(({ transport }) => ({ transport, ms: transport.idleMs ?? -1 }))
       .sort((a, b) => b.ms - a.ms)[0]
     if (idle !== undefined && idle.ms >= Math.min(this.#limits.evictAfterMs, this.#limits.idleMs)) {

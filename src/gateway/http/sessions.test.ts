@@ -65,6 +65,23 @@ describe('sessions', () => {
     expect((await two.request('echo')).status).toBe(404)
   })
 
+  it('leaves room for others, whatever one principal holds', async () => {
+    const authenticate = (authorization: string | undefined) => ({ id: authorization?.split(' ')[1] ?? 'nobody' })
+    const authentication = { kind: 'custom', authenticate } as const
+    const { url } = await gateway({ sessions: 4, evictAfterMs: 0 }, { authentication })
+    const anns = [await RawSession.open(url, { token: 'ann' }), await RawSession.open(url, { token: 'ann' })]
+    const streams = [await anns[0]?.listen(), await anns[1]?.listen()]
+    const headers = { authorization: 'Bearer ann' }
+    expect((await send(url, { headers, body: initialize() })).status).toBe(503)
+    const bobs = await RawSession.open(url, { token: 'bob' })
+    streams[0]?.drop()
+    await expect.poll(async () => (await send(url, { headers, body: initialize() })).status).toBe(200)
+    // What made room was her own.
+    expect((await bobs.request('echo')).status).toBe(200)
+    expect((await anns[0]?.request('echo'))?.status).toBe(404)
+    streams[1]?.drop()
+  })
+
   it('closes a session that nobody uses', async () => {
     const { url, sessions } = await gateway({ idleMs: 100 })
     await RawSession.open(url)

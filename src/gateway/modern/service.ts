@@ -10,6 +10,7 @@ import { profileOf } from '../relay/handshake.js'
 import { isLogLevel } from '../relay/logging.js'
 import { invalidParams, isObject } from '../relay/params.js'
 import type { RelayOptions } from '../relay/relay-options.js'
+import { shareOf } from '../share.js'
 import { requireTasks } from '../tasks/index.js'
 import { Conducts } from './conduct.js'
 import { ModernEars } from './ears.js'
@@ -48,7 +49,8 @@ export class ModernService {
   readonly #bridge: Bridge
   readonly #conducts = new Conducts()
   readonly #shutdown = new AbortController()
-  #listens = 0
+  /** Open streams, by principal. */
+  readonly #listens = new Map<string, number>()
 
   constructor(options: ModernOptions) {
     this.#options = options
@@ -119,16 +121,20 @@ export class ModernService {
   async #listen(request: ModernRequest): Promise<JsonObject> {
     const filter = readFilter(request.params, this.#limits.subscriptions)
     if (filter.taskIds.length > 0) requireTasks(request.envelope.clientCapabilities)
-    if (this.#listens >= this.#limits.listens)
+    const { principal } = request
+    const [own, all] = [this.#listens.get(principal) ?? 0, sum(this.#listens.values())]
+    if (all >= this.#limits.listens || own >= shareOf(this.#limits.listens, principal))
       throw new LimitExceededError('the number of open streams', this.#limits.listens)
-    this.#listens += 1
+    this.#listens.set(principal, own + 1)
     try {
       return await this.#withThread(request, async (thread) => {
         const ended = await new Listening(request, thread, filter).run(this.#shutdown.signal)
         return finishResult(ended, thread.serverInfo)
       })
     } finally {
-      this.#listens -= 1
+      const left = (this.#listens.get(principal) ?? 1) - 1
+      if (left > 0) this.#listens.set(principal, left)
+      else this.#listens.delete(principal)
     }
   }
 
@@ -220,4 +226,10 @@ function withoutUnreachableTools({ method, checkParameters }: ModernRequest, res
 function removed(method: string): RpcError {
   const served = `this request speaks a revision without it; served are ${ALL_REVISIONS.join(', ')}`
   return new RpcError(RPC.methodNotFound, `Method not found: ${method}: ${served}`)
+}
+
+function sum(numbers: Iterable<number>): number {
+  let all = 0
+  for (const number of numbers) all += number
+  return all
 }

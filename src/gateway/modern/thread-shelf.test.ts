@@ -37,6 +37,22 @@ describe('the threads of stateless clients', () => {
     await threads.close()
   })
 
+  it('are left to others by one who has many', async () => {
+    const { shelf: threads, closed } = shelf({ threads: 4 })
+    const held = [await threads.lease('ada', profile('a')), await threads.lease('ada', profile('b'))]
+    await expect(threads.lease('ada', profile('c'))).rejects.toMatchObject({ code: 'limit_exceeded' })
+    const eve = await threads.lease('eve', profile('a'))
+    eve.release()
+    held[0]?.release()
+    await threads.lease('ada', profile('c'))
+    await threads.lease('eve', profile('a'))
+    await threads.close()
+    expect(closed.slice(0, 1)).toEqual([expect.stringContaining('ada')])
+    const { shelf: alone } = shelf({ threads: 4 })
+    for (const name of ['a', 'b', 'c', 'd']) await alone.lease('owner', profile(name))
+    await alone.close()
+  })
+
   it('are closed when they were idle for their time, and not before', async () => {
     vi.useFakeTimers()
     try {
@@ -64,16 +80,16 @@ describe('the threads of stateless clients', () => {
 
   it('make room when the longest idle one can go, and are refused when all are in use', async () => {
     const { shelf: threads, closed } = shelf()
-    const a = await threads.lease('ada', profile('a'))
-    const b = await threads.lease('ada', profile('b'))
-    await expect(threads.lease('ada', profile('c'))).rejects.toMatchObject({ code: 'limit_exceeded' })
+    const a = await threads.lease('owner', profile('a'))
+    const b = await threads.lease('owner', profile('b'))
+    await expect(threads.lease('owner', profile('c'))).rejects.toMatchObject({ code: 'limit_exceeded' })
     b.release()
     a.release()
-    await threads.lease('ada', profile('c'))
+    await threads.lease('owner', profile('c'))
     await vi.waitFor(() => expect(closed).toEqual([expect.stringContaining('"b"')]))
     await threads.close()
     expect(closed).toHaveLength(3)
-    await expect(threads.lease('ada', profile('a'))).rejects.toMatchObject({ code: 'closed' })
+    await expect(threads.lease('owner', profile('a'))).rejects.toMatchObject({ code: 'closed' })
   })
 
   it('are tried again after one could not be opened', async () => {

@@ -3,6 +3,7 @@ import type { ClientProfile } from '../../connections/index.js'
 import { ClosedError, InvalidArgumentsError, LimitExceededError } from '../../errors.js'
 import type { JsonValue } from '../../protocol/index.js'
 import { canonicalText } from '../bridge/canonical.js'
+import { shareOf } from '../share.js'
 import type { ModernLimits } from './limits.js'
 
 /** What can be kept on the shelf. */
@@ -16,6 +17,7 @@ export interface ThreadLease<T extends Closable> {
 }
 
 interface Entry<T extends Closable> {
+  readonly principal: string
   readonly opening: Promise<T>
   users: number
   /** Since when nobody uses it; meaningless while somebody does. */
@@ -46,7 +48,7 @@ export class ThreadShelf<T extends Closable> {
   }
 
   /**
-   * @throws LimitExceededError all threads are in use by others
+   * @throws LimitExceededError all threads, or the share of this principal, are in use
    * @throws ClosedError
    */
   async lease(principal: string, profile: ClientProfile): Promise<ThreadLease<T>> {
@@ -72,16 +74,18 @@ export class ThreadShelf<T extends Closable> {
   }
 
   #add(slot: string, principal: string, profile: ClientProfile): Entry<T> {
-    if (this.#entries.size >= this.#limits.threads) this.#makeRoom()
-    const entry: Entry<T> = { opening: this.#open(principal, profile), users: 0, idleSince: 0, timer: undefined }
+    const { threads } = this.#limits
+    const own = [...this.#entries].filter(([, entry]) => entry.principal === principal)
+    if (own.length >= shareOf(threads, principal)) this.#makeRoom(own)
+    else if (this.#entries.size >= threads) this.#makeRoom([...this.#entries])
+    const opening = this.#open(principal, profile)
+    const entry: Entry<T> = { principal, opening, users: 0, idleSince: 0, timer: undefined }
     this.#entries.set(slot, entry)
     return entry
   }
 
-  #makeRoom(): void {
-    const [longest] = [...this.#entries]
-      .filter(([, { users }]) => users === 0)
-      .sort(([, a], [, b]) => a.idleSince - b.idleSince)
+  #makeRoom(among: readonly (readonly [slot: string, entry: Entry<T>])[]): void {
+    const [longest] = among.filter(([, { users }]) => users === 0).sort(([, a], [, b]) => a.idleSince - b.idleSince)
     if (longest === undefined)
       throw new LimitExceededError('the number of different clients at once', this.#limits.threads)
     this.#remove(...longest)
