@@ -19,7 +19,10 @@ export interface ApprovalRequest extends Omit<PromptFacts, 'arguments' | 'connec
 }
 
 /** What is approved, and as what. */
-export type ApprovalTarget = Pick<RememberedApproval, 'subject' | 'binding'>
+export interface ApprovalTarget extends Pick<RememberedApproval, 'subject' | 'binding'> {
+  /** Requirements, by their files, that have every call of it asked about: until they change such an approval does not count. */
+  readonly demandedBy: readonly string[]
+}
 
 export type ApprovalAnswer = 'approve' | 'approve_for_session' | 'approve_always' | 'decline'
 

@@ -212,9 +212,11 @@ export function approvalTarget({ key, config, source, tools }: Server & Pick<Cap
     throw new ReeveError('unknown_tool', `MCP server '${displayKey(key)}' offers no tool '${tool}'`, { key })
   }
   const pluginId = pluginOf(source)
+  const managed = managedRule(config, tool)
   return Object.freeze({
     subject: subjectOf({ authority: { key }, tool, pluginId }),
     binding: bindingOf(config, definition),
+    demandedBy: asksEachTime(managed) ? managed.sources : [],
   })
 }
 

@@ -74,8 +74,10 @@ function allow(cli: Cli, name: string, tool: string, options: ApprovalsOptions):
     const { key } = await thread.client(selector, { signal: cli.signal })
     findTool(await thread.step({ wait: 'all', signal: cli.signal }), key, tool)
     const target = { server: key.name, environment: key.environment, tool }
+    const { subject, binding, demandedBy } = await thread.approvalOf(target, { signal: cli.signal })
     const approval: RememberedApproval = {
-      ...(await thread.approvalOf(target, { signal: cli.signal })),
+      subject,
+      binding,
       origin: 'operator',
       givenAt: Date.now(),
       ...(options.principal !== undefined && { principal: options.principal }),
@@ -85,6 +87,10 @@ function allow(cli: Cli, name: string, tool: string, options: ApprovalsOptions):
     store.approvals.put(approval)
     if (cli.json) cli.out.json(toJson(approval))
     else cli.out.line(`allowed ${shown(approval.subject)}, as it is now`)
+    if (demandedBy.length > 0)
+      cli.err.warn(
+        `it does not count as long as requirements have each call asked about: ${oneLine(demandedBy.join(', '))}`,
+      )
     return 0
   })
 }
