@@ -32,6 +32,8 @@ export interface ConnectionOptions {
   /** Which era each server was found to speak. */
   readonly eras?: EraMemory
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
+  /** For whom; absent: the local user. */
+  readonly principal?: string
   readonly debounce?: Debounce
   /** From 0 up to 1; for the jitter of restarts. */
   readonly random?: () => number
@@ -39,7 +41,7 @@ export interface ConnectionOptions {
 
 /** How a connection's server is started, each time: what the sessions have in common. */
 export function recipeOf(
-  { server, identity, profile, open, environment, timers, authState, eras, began }: ConnectionOptions,
+  { server, identity, profile, open, environment, timers, authState, principal, eras, began }: ConnectionOptions,
   { warn, ...ports }: Pick<Recipe, 'tool' | 'handlers'> & { readonly warn: (warning: unknown) => void },
 ): Recipe {
   return {
@@ -61,6 +63,7 @@ export function recipeOf(
     memory: new SessionMemory(),
     ...ports,
     ...(authState && { authState }),
+    ...(principal !== undefined && { principal }),
     ...(began && { began }),
   }
 }

@@ -162,8 +162,8 @@ export class Lifecycle {
   }
 
   #down(error: unknown): void {
-    const { server, authState } = this.#recipe
-    const failure = startupFailure(server, error, 'listing', authState?.(server))
+    const { server, authState, principal } = this.#recipe
+    const failure = startupFailure(server, error, 'listing', authState?.(server), principal)
     this.#failures += 1
     const comesBack = this.#wasUp || this.#isLost(failure)
     if (comesBack && !failure.authRequired && !this.#isPlaceGone) this.#waitToRestart(failure)

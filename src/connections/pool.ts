@@ -233,6 +233,7 @@ export class ConnectionPool {
         }),
       ...(eras && { eras }),
       ...(authState && { authState }),
+      ...(principal !== undefined && { principal }),
       ...(debounce && { debounce }),
       ...(random && { random }),
     })

@@ -93,3 +93,8 @@ describe('the text of a failed startup', () => {
     expect(startupFailure(stdioServer('s'), failure, 'listing')).toBe(failure)
   })
 })
+
+it('tells others than the local user what to ask the operator for', () => {
+  const failure = startupFailure(httpServer('docs'), new AuthRequiredError('401'), 'handshake', 'logged_out', 'oauth-1')
+  expect(failure.message).toBe('The docs MCP server is not logged in. Run `reeve login docs --principal oauth-1`.')
+})

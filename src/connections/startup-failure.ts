@@ -35,13 +35,14 @@ export function startupFailure(
   error: unknown,
   phase: StartupPhase,
   auth?: StoredAuthState,
+  principal?: string,
 ): StartupFailedError {
   if (error instanceof StartupFailedError) return error
   const { key } = server
   const reason = rawText(error, phase)
   const authRequired = meansAuthRequired(error, reason)
   const reauthentication = failureReason(authRequired, auth) !== undefined
-  return new StartupFailedError(displayText(server, reason, authRequired, reauthentication), {
+  return new StartupFailedError(displayText(server, reason, authRequired, reauthentication, principal), {
     key,
     authRequired,
     cause: error,
@@ -65,10 +66,16 @@ export function failureText(failure: ReeveError): string {
   return typeof reason === 'string' ? reason : failure.message
 }
 
-function displayText(server: EffectiveServer, reason: string, authRequired: boolean, again: boolean): string {
+function displayText(
+  server: EffectiveServer,
+  reason: string,
+  authRequired: boolean,
+  again: boolean,
+  principal: string | undefined,
+): string {
   const { key, config } = server
   if (isGitHubWithoutToken(server)) return githubText(key)
-  if (authRequired) return authText(key, again)
+  if (authRequired) return authText(key, again, principal)
   if (TIMEOUT_TEXTS.some((text) => reason.includes(text))) {
     return timeoutText(key, config.startupTimeoutMs ?? DEFAULT_STARTUP_TIMEOUT)
   }
@@ -92,10 +99,12 @@ function githubText(key: ServerKey): string {
   )
 }
 
-function authText(key: ServerKey, again: boolean): string {
+/** To another than the local user: what the operator of the gateway can do for them. */
+function authText(key: ServerKey, again: boolean, principal: string | undefined): string {
   const what = again ? 'requires OAuth reauthentication' : 'is not logged in'
   const where = key.environment === null ? '' : ` --env ${key.environment}`
-  return `The ${displayKey(key)} MCP server ${what}. Run \`reeve login ${key.name}${where}\`.`
+  const whose = principal === undefined ? '' : ` --principal ${principal}`
+  return `The ${displayKey(key)} MCP server ${what}. Run \`reeve login ${key.name}${where}${whose}\`.`
 }
 
 function timeoutText(key: ServerKey, timeoutMs: number): string {

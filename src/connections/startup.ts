@@ -56,6 +56,8 @@ export interface Recipe {
   readonly tool: (name: string) => JsonObject | undefined
   /** What is stored for its OAuth, for the wording of a failure. */
   readonly authState?: (server: EffectiveServer) => StoredAuthState | undefined
+  /** For whom, for that wording too; absent: the local user. */
+  readonly principal?: string
   /** Told before the tools are listed. */
   readonly began?: () => void
 }
@@ -132,7 +134,7 @@ async function inTime<T>(
     return await work(deadline)
   } catch (error) {
     if (signal.aborted) throw abortError(signal)
-    throw startupFailure(server, error, deadline.phase, recipe.authState?.(server))
+    throw startupFailure(server, error, deadline.phase, recipe.authState?.(server), recipe.principal)
   } finally {
     deadline.dispose()
   }
