@@ -1,7 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildCli, type CliHome, cliEnvironment, cliHome, echo, reeveCommand } from './built-cli.js'
+import { BrokerHome } from './broker/home.js'
+import { buildCli, type CliHome, cliEnvironment, cliHome, echo, printed, reeveCommand } from './built-cli.js'
 import { connectV2 } from './gateway/sdk-clients.js'
 
 beforeAll(() => buildCli())
@@ -103,5 +104,30 @@ describe('requirements', () => {
     )
     await expect(client.callTool('free__echo', { message: 'x' })).rejects.toThrow('not on this machine')
     expect(await client.callTool('free__add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] })
+  })
+
+  it('run hooks of their own around `reeve call`, with and without the broker', async () => {
+    const block = '[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "echo not here >&2; exit 2" }]\n'
+    await requirements(block)
+    const refused = { code: 1, stderr: expect.stringContaining('not here') }
+    expect(await call('--yes')).toMatchObject(refused)
+    await using brokered = await BrokerHome.make()
+    expect(await brokered.reeve(['call', 'notes', 'echo', 'message=x'], { env })).toMatchObject(refused)
+    expect([brokered.brokers().length, brokered.recorded('notes').includes('tools/call')]).toEqual([1, false])
+  })
+
+  it('narrow what servers are told of permissions, and say so', async () => {
+    await requirements('allowed_sandbox_modes = ["read-only"]\n')
+    expect(await home.reeve(['doctor'], { env })).toMatchObject({ stdout: expect.not.stringContaining('not_allowed') })
+    const config = join(home.folder, 'config.toml')
+    await writeFile(config, `sandbox_mode = "workspace-write"\n${await readFile(config, 'utf8')}`)
+    const { stdout } = await home.reeve(['--json', 'doctor'], { env })
+    expect(stdout).toMatch(/"profile_not_allowed"/)
+    expect(stdout).toMatch(/allowed_sandbox_modes of [^"]*managed\.toml/)
+    const asked = home.start(['serve', '--stdio', '--private', '--permissions', ':danger-full-access'], { env })
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+    asked.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+    asked.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+    expect(await printed(asked, /goes beyond allowed_sandbox_modes of \S+managed\.toml/)).not.toBeNull()
   })
 })
