@@ -15,13 +15,14 @@ import {
   subjectOf,
   underManagedMode,
 } from '../authority/index.js'
-import type { RegistrationSource } from '../catalog/index.js'
+import { isHostOwnedApps, type RegistrationSource } from '../catalog/index.js'
 import { type ApprovalMode, shellWord } from '../config/index.js'
 import { type CapturedServer, sameExecutionContract } from '../connections/index.js'
 import { ApprovalRequiredError, ReeveError, RpcError, StaleCatalogError } from '../errors.js'
 import { displayKey, type ServerKey } from '../identity/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import type { CallApps } from './apps/call-apps.js'
+import { approvalConnector } from './apps/connector.js'
 import type { CallRecord } from './call-audit.js'
 import type { StepApprovals } from './call-authority.js'
 import type { HookedCall } from './call-hooks.js'
@@ -212,9 +213,10 @@ export function approvalTarget({ key, config, source, tools }: Server & Pick<Cap
     throw new ReeveError('unknown_tool', `MCP server '${displayKey(key)}' offers no tool '${tool}'`, { key })
   }
   const pluginId = pluginOf(source)
+  const connector = isHostOwnedApps({ key, config, source }) ? approvalConnector(definition) : undefined
   const managed = managedRule(config, tool)
   return Object.freeze({
-    subject: subjectOf({ authority: { key }, tool, pluginId }),
+    subject: subjectOf({ authority: { key }, tool, pluginId, ...(connector && { connector }) }),
     binding: bindingOf(config, definition),
     demandedBy: asksEachTime(managed) ? managed.sources : [],
   })

@@ -91,31 +91,41 @@ describe('a call that fails for want of a sign-in to its app', () => {
     expect(appsRequests(world.backend.model, 'tools/call')).toHaveLength(1)
   })
 
-  it.each([
-    ['oauth_upgrade_required', /reconnect .* grant/i],
-    ['reauthentication_required', /reconnect .* restore/i],
-    ['anything', /continue/],
-  ])('says why: %s', async (reason, words) => {
-    await using world = await startApp(failure({ auth_reason: reason }))
+  it('says why', async () => {
+    await using world = await startApp()
     const { thread, asked } = await asking(world, 'decline')
-    expect(await thread.callTool(call)).toEqual(failure({ auth_reason: reason }))
-    expect(asked[0]?.params?.message).toMatch(words)
+    for (const [reason, words] of [
+      ['oauth_upgrade_required', /reconnect .* grant/i],
+      ['reauthentication_required', /reconnect .* restore/i],
+      ['anything', /continue/],
+    ] as const) {
+      const result = failure({ auth_reason: reason })
+      world.backend.model.mcpResults.set(`${APPS_PATH} tools/call`, () => result)
+      expect(await thread.callTool(call)).toEqual(result)
+      expect(asked.at(-1)?.params?.message).toMatch(words)
+    }
   })
 
-  it.each([
-    ['the policy is never', failure(), { approvalPolicy: 'never', permissions: 'danger-full-access' }],
-    ['the policy leaves questions out', failure(), { approvalPolicy: { granular: NO_QUESTIONS } }],
-    ['the client shows no pages', failure(), { client: { capabilities: { elicitation: { form: {} } } } }],
-    ['it is told of another app', failure({ connector_id: 'c2' }), {}],
-    ['the app is no text', failure({ connector_id: 7 }), {}],
-    ['it is not said for certain', failure({ is_auth_failure: 'true' }), {}],
-    ['it is no error', { ...failure(), isError: false }, {}],
-    ['nothing is asked at all', failure(), { elicitations: { declineAll: true } }],
-  ] as const)('asks nobody where %s', async (_what, result, options) => {
-    await using world = await startApp(result)
-    const { thread, asked } = await asking(world, 'accept', options)
-    expect(await thread.callTool(call)).toEqual(result)
-    expect(asked.filter(({ params }) => params?.mode === 'url')).toEqual([])
+  it('asks nobody else', async () => {
+    await using world = await startApp()
+    for (const [what, result, options] of [
+      ['the policy is never', failure(), { approvalPolicy: 'never', permissions: 'danger-full-access' }],
+      ['the policy leaves questions out', failure(), { approvalPolicy: { granular: NO_QUESTIONS } }],
+      ['the client shows no pages', failure(), { client: { capabilities: { elicitation: { form: {} } } } }],
+      ['it is told of another app', failure({ connector_id: 'c2' }), {}],
+      ['the app is no text', failure({ connector_id: 7 }), {}],
+      ['it is not said for certain', failure({ is_auth_failure: 'true' }), {}],
+      ['it is no error', { ...failure(), isError: false }, {}],
+      ['nothing is asked at all', failure(), { elicitations: { declineAll: true } }],
+    ] as const) {
+      world.backend.model.mcpResults.set(`${APPS_PATH} tools/call`, () => result)
+      const { thread, asked } = await asking(world, 'accept', options)
+      expect(await thread.callTool(call), what).toEqual(result)
+      expect(
+        asked.filter(({ params }) => params?.mode === 'url'),
+        what,
+      ).toEqual([])
+    }
   })
 
   it('asks nobody while the feature is off, and for no other server', async () => {
@@ -137,6 +147,8 @@ describe('calls of an app', () => {
       { config: '[apps.c1]\ndefault_tools_approval_mode = "prompt"\n' },
     )
     const { thread, asked } = await asking(world, 'accept')
+    const { subject } = await thread.approvalOf(call)
+    expect(subject).toMatchObject({ connectorId: 'c1', linkId: 'l1' })
     const step = await thread.step({ turn: {} })
     await step.call(
       { namespace: 'mcp__codex_apps__calendar', name: '_create', arguments: {} },

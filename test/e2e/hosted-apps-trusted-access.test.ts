@@ -15,12 +15,12 @@ const cyber = (more: object) => json(200, { programs: [{ program: 'cyber', ...mo
 const GRANTED = cyber({ status: 'active', grants: [grant] })
 
 /** A thread with a plugin of this machine, whose server wants to know. */
-async function startPlugin(reply: BackendReply, mode: (typeof MODES)[number] = 'off', more = '') {
+async function startPlugin(reply: BackendReply, mode: (typeof MODES)[number] = 'off') {
   const world = await startBackendRuntime({ mode })
   const plugin = join(world.home, 'plugin')
   await mkdir(join(plugin, '.codex-plugin'), { recursive: true })
   await writeFile(join(plugin, '.codex-plugin', 'plugin.json'), '{"name":"entitled"}')
-  const server = { command: process.execPath, args: [SERVER], ...(more === '' ? {} : JSON.parse(more)) }
+  const server = { command: process.execPath, args: [SERVER] }
   await writeFile(join(plugin, '.mcp.json'), JSON.stringify({ mcpServers: { entitled: server } }))
   world.backend.model.pathReplies.set(`GET ${VERIFIED}`, [reply])
   const roots = [{ id: 'entitled', environment: 'local', path: plugin }]
@@ -53,35 +53,38 @@ describe('a tool that wants to know of trusted access', () => {
     expect(world.backend.model.violations).toEqual([])
   })
 
-  it.each([
-    ['inactive', cyber({ status: 'inactive', grants: [] }), context('not_granted')],
-    ['unavailable', cyber({ status: 'unavailable', grants: [] }), context('unknown')],
-    ['active without a grant', cyber({ status: 'active', grants: [] }), context('unknown')],
-    ['inactive with a grant', cyber({ status: 'inactive', grants: [grant] }), context('unknown')],
-    [
-      'of a level that nobody knows',
-      cyber({ status: 'active', grants: [{ ...grant, level: 'x' }] }),
-      context('unknown'),
-    ],
-    ['twice', json(200, { programs: [{ program: 'cyber' }, { program: 'cyber' }] }), context('unknown')],
-    ['not 200', { ...GRANTED, status: 201 }, context('unknown')],
-    ['no JSON', { status: 200, body: '{' }, context('unknown')],
-    ['too long', { status: 200, body: `${GRANTED.body}${' '.repeat(1024 * 1024)}` }, context('unknown')],
-    ['elsewhere', { status: 307, headers: { location: VERIFIED } }, context('unknown')],
-  ] as const)('is told no more than is certain, where the answer is %s', async (_what, reply, expected) => {
-    await using plugin = await startPlugin(reply)
-    expect(await plugin.told('trusted')).toEqual(expected)
-    expect(asked(plugin.world)).toHaveLength(1)
+  it('is told no more than is certain', async () => {
+    await using plugin = await startPlugin(GRANTED)
+    const { world, told } = plugin
+    for (const [what, reply, status] of [
+      ['inactive', cyber({ status: 'inactive', grants: [] }), 'not_granted'],
+      ['unavailable', cyber({ status: 'unavailable', grants: [] }), 'unknown'],
+      ['active without a grant', cyber({ status: 'active', grants: [] }), 'unknown'],
+      ['inactive with a grant', cyber({ status: 'inactive', grants: [grant] }), 'unknown'],
+      ['of a level that nobody knows', cyber({ status: 'active', grants: [{ ...grant, level: 'x' }] }), 'unknown'],
+      ['of grants that are none', cyber({ status: 'active', grants: { 0: grant } }), 'unknown'],
+      ['twice', json(200, { programs: [{ program: 'cyber' }, { program: 'cyber' }] }), 'unknown'],
+      ['not 200', { ...GRANTED, status: 201 }, 'unknown'],
+      ['no JSON', { status: 200, body: '{' }, 'unknown'],
+      ['too long', { status: 200, body: `${GRANTED.body}${' '.repeat(1024 * 1024)}` }, 'unknown'],
+      ['elsewhere', { status: 307, headers: { location: VERIFIED } }, 'unknown'],
+    ] as const) {
+      world.backend.model.pathReplies.set(`GET ${VERIFIED}`, [reply])
+      const before = asked(world).length
+      expect(await told('trusted'), what).toEqual(context(status))
+      expect(asked(world).length - before, what).toBe(1)
+    }
   })
 
-  it.each([
-    ['it may write', 'writes', undefined],
-    ['it did not ask', 'unasked', undefined],
-    ['it asked for something else, too', 'odd', undefined],
-    ['it is given arguments', 'trusted', { a: 1 }],
-  ] as const)('is told nothing where %s', async (_what, tool, args) => {
+  it('is told nothing where it is not exactly as it should be', async () => {
     await using plugin = await startPlugin(GRANTED)
-    expect(await plugin.told(tool, args, { 'openai/entitlementContext': 'forged' })).toBeNull()
+    for (const [what, tool, args] of [
+      ['it may write', 'writes', undefined],
+      ['it did not ask', 'unasked', undefined],
+      ['it asked for something else, too', 'odd', undefined],
+      ['it is given arguments', 'trusted', { a: 1 }],
+    ] as const)
+      expect(await plugin.told(tool, args, { 'openai/entitlementContext': 'forged' }), what).toBeNull()
     expect(asked(plugin.world)).toEqual([])
   })
 
