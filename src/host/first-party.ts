@@ -171,7 +171,7 @@ export class FirstPartyHost {
 /** Resolves with the work, or after so many milliseconds. */
 async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
   const bound = new AbortController()
-  const late = wait(ms, undefined, { signal: bound.signal, ref: false }).catch(() => undefined)
+  const late = wait(ms, undefined, { signal: bound.signal }).catch(() => undefined)
   await Promise.race([work, late])
   bound.abort()
 }
