@@ -1,9 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const shared = { include: [] as string[], testTimeout: 30_000, hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
+    // Most of a test is waiting for processes and sockets: one file at a time would leave two cores idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './test/closing-line.ts'],
     projects: [
       {
@@ -24,7 +27,15 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'loops', include: ['test/clients/**/*.loop.test.ts'], testTimeout: 180_000 } },
-      { test: { ...shared, name: 'heavy', include: ['test/heavy/**/*.test.ts'], testTimeout: 300_000 } },
+      {
+        test: {
+          ...shared,
+          name: 'heavy',
+          include: ['test/heavy/**/*.test.ts'],
+          testTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 })
