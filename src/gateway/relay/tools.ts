@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ServerStatus } from '../../connections/index.js'
+import { type ServerStatus, withoutReadOnlyHint } from '../../connections/index.js'
 import { ReeveError } from '../../errors.js'
 import { type ServerKey, ServerKeyMap } from '../../identity/index.js'
 import type { Era, JsonObject } from '../../protocol/index.js'
@@ -111,11 +111,12 @@ export class ToolsRelay {
     return run(fresh, this.#required(name, fresh))
   }
 
-  /** The client was shown this very definition, or nothing under this name. */
+  /** The client was shown this very definition, or nothing under this name. From a cache it is shown without `readOnlyHint`. */
   #isAsShown(tool: StepTool): boolean {
     const { definition } = tool
     const shown = this.#shown?.tools.get(this.#present.name(tool))?.definition
-    return shown === undefined || shown === definition || isDeepStrictEqual(shown, definition)
+    if (shown === undefined || shown === definition) return true
+    return [definition, withoutReadOnlyHint(definition)].some((known) => isDeepStrictEqual(shown, known))
   }
 
   #required(name: string, { tools }: Offer): StepTool {
