@@ -70,6 +70,6 @@ describe('an example of the documentation', () => {
 
 /** Which file an example is of, by what only that one has. */
 function fileOf(toml: string): string {
-  if (/^\[approvals/m.test(toml)) return 'requirements.toml'
+  if (/^\[approvals|^allowed_/m.test(toml)) return 'requirements.toml'
   return /^include_local/m.test(toml) ? 'environments.toml' : 'config.toml'
 }

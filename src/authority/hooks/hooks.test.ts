@@ -335,6 +335,21 @@ describe('trust', () => {
     expect(await known(wider, { trustedHash: hookHash(hook) })).toMatchObject({ trust: 'modified', ran: false })
   })
 
+  it('is lost to a hook of a project that can’t be read any more, which holds nothing up', async () => {
+    const hook = of('project')
+    const handler = {
+      type: 'broken',
+      reason: 'its configuration is broken',
+      timeoutMs: 1000,
+      onFailure: 'block',
+    } as const
+    const broken: HookEntry = { ...hook, handler }
+    const state = { trustedHash: hookHash(hook) }
+    expect(await known(broken, state)).toEqual({ trust: 'modified', ran: false, has: false })
+    const hooks = hooksOf({ configured: { entries: [broken], states: new Map([[hook.key, state]]) } })
+    expect(await hooks.pre(CALL)).toMatchObject({ is: 'go' })
+  })
+
   it('is given to the user’s own file, which may switch a hook off', async () => {
     expect(await known(of('user'))).toEqual({ trust: 'trusted', ran: true, has: true })
     expect(await known(of('user'), { enabled: false })).toEqual({ trust: 'trusted', ran: false, has: false })
