@@ -98,12 +98,11 @@ export function discoveryProfile(environment: string, parts: GoverningParts): Js
   const { settings, chosen } = parts.permissions
   const handed = handedOver(environment, parts)
   if (handed !== undefined && settings.managed === undefined) return handed
-  const isOpen =
-    settings.managed === undefined &&
-    chosen === undefined &&
-    settings.byDefault.is === 'unset' &&
-    !settings.ofEnvironment.has(environment)
-  return isOpen ? undefined : (governingProfiles(parts).ofEnvironment(environment) ?? undefined)
+  const isOpen = chosen === undefined && settings.byDefault.is === 'unset' && !settings.ofEnvironment.has(environment)
+  if (isOpen && settings.managed === undefined) return undefined
+  const { ofEnvironment, problems } = governingProfiles(parts)
+  const isAsItWas = handed === undefined && problems.every((problem) => problem.environment !== environment)
+  return isOpen && isAsItWas ? undefined : (ofEnvironment(environment) ?? undefined)
 }
 
 function profileOf(place: Place, parts: GoverningParts): JsonObject {

@@ -117,6 +117,8 @@ describe('every environment', () => {
     expect(problems.map(({ environment }) => environment)).toEqual(expect.arrayContaining(['box', 'other']))
     expect(problems[0]?.message).toContain('allowed_sandbox_modes of /managed/0.toml')
     expect(discoveryProfile('box', given)).toEqual(READ_ONLY)
+    expect(discoveryProfile('box', parts(both, [{ id: 'box', permissions: FULL }]))).toEqual(READ_ONLY)
+    expect(discoveryProfile('box', parts(both, [{ id: 'box', cwd: '/srv' }]))).toBeUndefined()
     expect(discoveryProfile('box', parts(demands({ modes: [] }), [{ id: 'box', cwd: '/srv' }]))).toEqual(NOTHING)
   })
 })
