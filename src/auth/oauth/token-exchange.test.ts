@@ -115,6 +115,19 @@ describe('token exchange', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('goes on with another token when the one that lasts longest was revoked', async () => {
+    const answer = issuer.exchange ?? (() => json(500, {}))
+    put('ann', 'inbound-revoked', 7_200_000)
+    issuer.exchange = (form) =>
+      form.get('subject_token') === 'inbound-revoked' ? json(400, { error: 'invalid_grant' }) : answer(form)
+    await expect(exchanges.token(wish())).rejects.toThrow('invalid_grant')
+    put('ann', 'inbound-revoked', 7_200_000)
+    await expect(exchanges.token(wish())).rejects.toThrow('invalid_grant')
+    put('ann', 'inbound-ann', 1_800_000)
+    expect(await exchanges.token(wish())).toContain('inbound-ann')
+    expect(asked).toHaveLength(1)
+  })
+
   it.each([
     ['the same token', json(200, { access_token: 'inbound-ann', token_type: 'Bearer' })],
     ['no bearer token', json(200, { access_token: 'a.b', token_type: 'N_A' })],

@@ -99,6 +99,7 @@ export class TokenExchanges {
       this.#keep(slot, { accessToken: answer.accessToken, endsAt: this.#endOf(answer) })
       return answer.accessToken
     } catch (error) {
+      if (isAboutSubject(error)) this.#options.subjects.refuse(wish.principal, subject.token)
       if (error instanceof ReeveError)
         keep(this.#refused, slot, { error, subject: subject.token, until: this.#now() + REFUSED })
       throw error
@@ -152,6 +153,14 @@ export class TokenExchanges {
     this.#refused.delete(slot)
     keep(this.#tokens, slot, exchanged)
   }
+}
+
+/** RFC 8693, 2.2.2, and what many servers answer instead. */
+const SUBJECT_FAULTS: ReadonlySet<unknown> = new Set(['invalid_request', 'invalid_grant', 'invalid_token'])
+
+/** The token that was to be exchanged is none that the issuer takes, as one that was revoked. */
+function isAboutSubject(error: unknown): boolean {
+  return error instanceof OAuthError && error.code === 'oauth_token_refused' && SUBJECT_FAULTS.has(error.data?.error)
 }
 
 /** The oldest go first. */
