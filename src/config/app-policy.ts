@@ -22,6 +22,12 @@ export interface AppToolPolicy {
   readonly approvalMode?: ApprovalMode
 }
 
+/** The name of what holds for apps without an entry. */
+export const EVERY_APP = '_default'
+
+/** For an entry that can't be read. */
+export const APP_OFF: AppPolicy = Object.freeze({ enabled: false, tools: new Map() })
+
 const toolShape = table({
   enabled: described(flag, 'Whether the tool is offered.'),
   approval_mode: described(approvalMode, 'When somebody is asked about a call of it.'),

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js'
-import { readAppPolicy } from './app-policy.js'
+import { APP_OFF, type AppPolicy, EVERY_APP, readAppPolicy } from './app-policy.js'
 import { readEnvironmentSections } from './environments/read-sections.js'
 import { type Environment, expandEntry } from './expand.js'
 import { readGatewayAuth } from './gateway-auth.js'
@@ -51,7 +51,7 @@ export function readSettings(document: SourceDocument, options: ReadSettingsOpti
     features: readFeatures(reading),
     runtimeAuthMode: readRuntimeAuthMode(reading),
     plugins: readEach(reading, 'plugins', readPlugin),
-    apps: readEach(reading, 'apps', readAppPolicy),
+    apps: readApps(reading),
     hooks: readHooks(reading),
     audit: readAudit(reading),
     analytics: reading.member('analytics', analyticsSettings.read) ?? {},
@@ -251,6 +251,17 @@ function readEach<T>(
     if (one !== undefined) all.set(name, one)
   }
   return all
+}
+
+/** What can't be read may have been meant to switch something off: then the app is off, or all of them. */
+function readApps(reading: SettingsReading): ReadonlyMap<string, AppPolicy> {
+  const { apps } = reading.document.root
+  const read = readEach(
+    reading,
+    'apps',
+    (value, path, notes) => reading.attempt(() => readAppPolicy(value, path, notes)) ?? APP_OFF,
+  )
+  return apps === undefined || isTable(apps) ? read : new Map([[EVERY_APP, APP_OFF]])
 }
 
 function readPlugin(value: Raw, path: Path, notes: Notes): PluginPolicy {

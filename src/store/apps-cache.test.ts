@@ -100,6 +100,18 @@ describe('the cache of hosted apps', () => {
     await cache.settled()
   })
 
+  it('holds so many accounts in memory and no more, and finds the others again in their files', async () => {
+    const cache = open()
+    const first = cache.activate({}, key('first'))
+    first.publish(first.begin(), offering('t'))
+    for (let n = 0; n < 40; n += 1) cache.activate({}, key(`account-${n}`))
+    await cache.settled()
+    const again = cache.activate({}, key('first'))
+    expect(again).not.toBe(first)
+    expect(names(again.get()?.inventory)).toEqual(['t'])
+    expect(names(first.get()?.inventory)).toEqual(['t'])
+  })
+
   it('has two files that don’t need each other, for their owner alone', async () => {
     const cache = open()
     const entry = cache.activate({}, key('a'))

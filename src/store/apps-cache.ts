@@ -13,6 +13,9 @@ const SERVER = { folder: 'codex_apps_server_info', schema: 1 } as const
 /** Bytes of one file; a larger one counts as none (reference: auth, 5.2). */
 const MOST_BYTES = 32 * 1024 * 1024
 
+/** Accounts whose tools are held in memory; the ones that were longest not asked for are forgotten first. */
+const MOST_ENTRIES = 32
+
 export interface FileAppsCacheOptions {
   /** The state folder; its `cache` is used. */
   readonly home: string
@@ -46,7 +49,8 @@ export class FileAppsCache implements AppsCache {
       entry.discard()
       this.#entries.delete(digest)
     }
-    const entry = this.#entries.get(key.digest) ?? this.#opened(key)
+    const entry = owned.get(key.digest) ?? this.#entries.get(key.digest) ?? this.#opened(key)
+    this.#used(key.digest, entry)
     entry.owners.add(owner)
     owned.set(key.digest, entry)
     return entry
@@ -66,8 +70,15 @@ export class FileAppsCache implements AppsCache {
       },
       this.#options.now ?? Date.now,
     )
-    this.#entries.set(digest, entry)
     return entry
+  }
+
+  /** Who still has an entry that is forgotten here keeps it; whoever comes later reads the file. */
+  #used(digest: string, entry: Entry): void {
+    this.#entries.delete(digest)
+    this.#entries.set(digest, entry)
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > MOST_ENTRIES && oldest !== undefined) this.#entries.delete(oldest)
   }
 
   // ---- files ----

@@ -137,17 +137,19 @@ describe('the directory of apps', () => {
     expect(model.violations).toEqual([])
   })
 
-  it.each([
-    ['no list', [json(200, { apps: {} })], 'app_directory'],
-    ['no JSON', [{ status: 200, body: '<html>' }], 'app_directory'],
-    ['a refusal', [json(403, {})], 'app_directory'],
-    ['a page twice', [page([], { next_token: 'x' }), page([], { next_token: 'x' })], 'protocol_violation'],
-    ['another place', [{ status: 307, headers: { location: 'https://elsewhere.test/' } }], 'redirect_refused'],
-  ] as const)('fails in so many words when it gives %s', async (_what, replies, code) => {
+  it('fails in so many words when it is no directory, and asks nothing for who signed out', async () => {
     await using world = await startBackendRuntime({ mode: 'dual_header', ...ON })
-    world.backend.model.pathReplies.set(DIRECTORY, [...replies])
     const thread = await world.thread()
-    await expect(thread.apps.discover()).rejects.toMatchObject({ code })
+    for (const [what, replies, code] of [
+      ['no list', [json(200, { apps: {} })], 'app_directory'],
+      ['no JSON', [{ status: 200, body: '<html>' }], 'app_directory'],
+      ['a refusal', [json(403, {})], 'app_directory'],
+      ['a page twice', [page([], { next_token: 'x' }), page([], { next_token: 'x' })], 'protocol_violation'],
+      ['another place', [{ status: 307, headers: { location: 'https://elsewhere.test/' } }], 'redirect_refused'],
+    ] as const) {
+      world.backend.model.pathReplies.set(DIRECTORY, [...replies])
+      await expect(thread.apps.discover(), what).rejects.toMatchObject({ code })
+    }
     await world.reeve.auth?.logout()
     const before = told(world).length
     await expect(thread.apps.discover()).rejects.toMatchObject({ code: 'signed_out' })
