@@ -1,3 +1,4 @@
+export { checkPolicy } from './check-policy.js'
 export { materialiseRoots, type WorkspaceRoots } from './materialise.js'
 export { isRecord, memberPlace } from './members.js'
 export { parsePermissionProfile } from './parse-profile.js'

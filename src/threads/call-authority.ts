@@ -3,6 +3,7 @@ import { type CallAuthority, executionCwd } from '../authority/index.js'
 import type { PermissionAuthority } from '../catalog/index.js'
 import type { ApprovalMode } from '../config/index.js'
 import type { CapturedServer } from '../connections/index.js'
+import { checkPolicy } from '../permissions/index.js'
 import type { Profile } from './composition.js'
 import type { SelectedPlace } from './selection.js'
 import type { Turn } from './turn-meta.js'
@@ -49,11 +50,16 @@ export function issuedAuthority(
   })
 }
 
-/** What the turn says, else the thread. Who reviews is for a thread without a reviewer always a person. */
+/**
+ * What the turn says, else the thread. Who reviews is for a thread without a reviewer always a person.
+ *
+ * @throws InvalidArgumentsError for a policy that is none
+ */
 export function stepApprovals(
   { approvalPolicy, reviewer }: Pick<ThreadOptions, 'approvalPolicy' | 'reviewer'>,
   turn: TurnApprovals = {},
 ): StepApprovals {
+  checkPolicy(turn.policy, 'approvals.policy')
   return Object.freeze({
     policy: turn.policy ?? approvalPolicy ?? null,
     reviewer: reviewer === undefined ? 'user' : (turn.reviewer ?? 'auto_review'),

@@ -10,6 +10,7 @@ import {
 import type { CapabilityRoot } from '../environments/index.js'
 import { ClosedError } from '../errors.js'
 import { type ServerKey, sameKey } from '../identity/index.js'
+import { checkPolicy } from '../permissions/index.js'
 import type { JsonObject } from '../protocol/index.js'
 import { approvalTarget } from './approval.js'
 import { threadAppsOf } from './apps/of-thread.js'
@@ -91,6 +92,7 @@ export class RuntimeThread implements Thread {
 
   /** @throws SelectionError */
   constructor(host: ThreadHost, configuration: ThreadConfiguration, options: ThreadOptions, origin: ThreadOrigin = {}) {
+    checkPolicy(options.approvalPolicy, 'approvalPolicy')
     const { record } = origin
     this.id = origin.id ?? randomUUID()
     this.#host = host

@@ -45,6 +45,14 @@ async function called(from: Thread, environment: string | null, tool = 'whoami')
 }
 
 describe('a thread with a policy', () => {
+  it('is not started with one that is none, and takes no step with one', async () => {
+    const odd = JSON.parse('{"approvalPolicy":"Never"}')
+    await expect(thread('approve', odd)).rejects.toMatchObject({ code: 'invalid_arguments', place: 'approvalPolicy' })
+    await using one = await thread('approve')
+    const approvals = JSON.parse('{"policy":{"granular":1}}')
+    await expect(one.step({ approvals })).rejects.toMatchObject({ place: 'approvals.policy' })
+  })
+
   it('asks about one of two equal tools although the other was allowed, for the session', async () => {
     const one = await thread('approve_for_session')
     expect(await called(one, 'enva')).toContain('enva')
