@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DIFFERENCES, differenceOf, differencesAt } from './differences.js'
-import { answersOf, SCENARIOS, SIDES } from './scenarios.js'
+import { reeveSide } from './reeve-side.js'
+import { answersOf, codexAnswers, SCENARIOS } from './scenarios.js'
 import type { Answers, Json } from './shapes.js'
 import { MODES } from './side.js'
 
@@ -14,8 +15,8 @@ describe.each(SCENARIOS)('$name', (scenario) => {
     let reeve: Answers
     let violations: readonly string[]
     beforeAll(async () => {
-      codex = (await answersOf(scenario, mode, SIDES.codex)).answers
-      const ours = await answersOf(scenario, mode, SIDES.reeve)
+      codex = await codexAnswers(scenario, mode)
+      const ours = await answersOf(scenario, mode, reeveSide)
       reeve = ours.answers
       violations = ours.violations
     }, 60_000)
