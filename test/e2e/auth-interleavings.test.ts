@@ -4,7 +4,7 @@ import { WiredWorld } from '../standins/backend-wired.js'
 import { runWired, wiredSteps } from '../standins/backend-wired-run.js'
 
 /** Ten thousand take some minutes. */
-const RUNS = Number(process.env.REEVE_AUTH_INTERLEAVINGS ?? 150)
+const RUNS = Number(process.env.REEVE_AUTH_INTERLEAVINGS ?? 60)
 const SEED = process.env.REEVE_AUTH_SEED
 /** A world lives as long as connections of days do: through many interleavings. */
 const RUNS_OF_A_WORLD = 100

@@ -59,6 +59,7 @@ export class BackendModel {
   #opened = 0
   readonly #tokens = new Map<string, TokenFacts & { isRevoked: boolean }>()
   readonly #refreshTokens = new Map<string, string>()
+  readonly #usedRefreshTokens: string[] = []
   readonly #instances = new Map<string, Instance>()
   readonly #assertionIds = new Set<string>()
   readonly #sessions = new Map<string, { readonly account: string | null }>()
@@ -76,6 +77,12 @@ export class BackendModel {
   /** Takes every token of an account back; what is sent with one afterwards is a violation. */
   revokeAccount(account: string): void {
     for (const facts of this.#tokens.values()) if (facts.account === account) facts.isRevoked = true
+  }
+
+  /** Every token that was issued, and every assertion that was seen. */
+  get secrets(): readonly string[] {
+    const assertions = this.requests.flatMap(({ assertion }) => assertion ?? [])
+    return [...this.#tokens.keys(), ...this.#refreshTokens.keys(), ...this.#usedRefreshTokens, ...assertions]
   }
 
   accountOf(token: string): string | null {
@@ -189,6 +196,7 @@ export class BackendModel {
     }
     if (facts.isRevoked) return json(401, { error: { code: 'refresh_token_invalidated' } })
     this.#refreshTokens.delete(used)
+    this.#usedRefreshTokens.push(used)
     const { account, user } = facts
     const next = this.issue({ account, user, ...this.nextToken })
     return json(200, { access_token: next.accessToken, refresh_token: next.refreshToken })

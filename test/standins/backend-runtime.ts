@@ -25,6 +25,8 @@ export interface BackendRuntimeOptions extends Partial<ReeveOptions> {
   readonly account?: string | null
   /** Instead of a backend of its own; ends with the runtime. */
   readonly backend?: Backend
+  /** The home is made in this folder, and stays. */
+  readonly homesIn?: string
 }
 
 /** A whole runtime with a home of its own, whose first-party backend is the stand-in, over TLS and under its real names. */
@@ -41,8 +43,8 @@ export interface BackendRuntime extends AsyncDisposable {
 }
 
 export async function startBackendRuntime(options: BackendRuntimeOptions = {}): Promise<BackendRuntime> {
-  const { mode = 'off', config = '', serverConfig = '', account = 'acct-1', backend: given, ...rest } = options
-  const home = await mkdtemp(join(tmpdir(), 'reeve-first-party-'))
+  const { mode = 'off', config = '', serverConfig = '', account = 'acct-1', backend: given, homesIn, ...rest } = options
+  const home = await mkdtemp(join(homesIn ?? tmpdir(), 'reeve-first-party-'))
   const backend = given ?? (await startBackend())
   const ca = join(home, 'ca.pem')
   await writeFile(ca, backend.ca)
@@ -84,7 +86,7 @@ export async function startBackendRuntime(options: BackendRuntimeOptions = {}): 
     [Symbol.asyncDispose]: async () => {
       await reeve.close()
       await backend[Symbol.asyncDispose]()
-      await rm(home, { recursive: true, force: true })
+      if (homesIn === undefined) await rm(home, { recursive: true, force: true })
     },
   }
   if (account !== null) await runtime.signIn(account)

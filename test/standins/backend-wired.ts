@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   AuthManager,
@@ -91,10 +91,11 @@ export class WiredWorld implements AsyncDisposable {
   /** Somebody else puts another token of this account where the home's login is kept; nothing when there is none. */
   writeRecord(account: string): void {
     const file = join(this.runtime.home, 'auth.json')
-    if (!existsSync(file)) return
+    const text = recordIn(file)
+    if (text === undefined) return
     const { accessToken, refreshToken } = this.session(account, 'home')
     const tokens = { access_token: accessToken, refresh_token: refreshToken, account_id: account }
-    writeFileSync(`${file}.new`, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), tokens }), { mode: 0o600 })
+    writeFileSync(`${file}.new`, JSON.stringify({ ...JSON.parse(text), tokens }), { mode: 0o600 })
     renameSync(`${file}.new`, file)
   }
 
@@ -145,6 +146,15 @@ export class OnTheWay {
 /** The account that is in force for whoever asks; null: nobody. */
 export function accountIn(snapshot: Snapshot): string | null {
   return snapshot.state === 'signed_in' ? snapshot.identity.accountId : null
+}
+
+function recordIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function serverOf(actor: Actor, mode: RuntimeAuthMode): string {
