@@ -83,6 +83,7 @@ describe.each([
 
   it.skipIf(missing !== undefined)(`is refreshed once at each of twenty expiries${none}`, async () => {
     const result = await run(() => null, keyring)
+    tell(place, 'lives', result)
     expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: 0 })
   })
 
@@ -90,10 +91,17 @@ describe.each([
     `is refreshed once at each of twenty expiries when whoever does it is killed${none}`,
     async () => {
       const result = await run((round) => BOMBS[round % BOMBS.length] ?? null, keyring)
+      tell(place, 'is killed each time', result)
       expect(result).toEqual({ refreshes: ROUNDS, reuses: 0, refused: 0, failures: [], killed: ROUNDS })
     },
   )
 })
+
+/** For whoever wants the figures. */
+function tell(place: string, holder: string, result: object): void {
+  if (process.env.REEVE_SHOW_COUNTS !== undefined)
+    process.stdout.write(`\n${JSON.stringify({ place, holder, ...result })}\n`)
+}
 
 /** By turns a token ends by the clock, which all see coming, and by the word of the resource, which all are told. */
 async function run(bombOf: (round: number) => (typeof BOMBS)[number] | null, keyring: Keyring | undefined) {
