@@ -5,15 +5,19 @@ import { UsageError } from './usage.js'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 
-/** Reports what a verb threw: one readable line and the next step, or `{"error":{…}}` with `--json`. Gives the exit code. */
-export function reportFailure(cli: Cli, error: unknown): number {
+/**
+ * Reports what a verb threw: one readable line and the next step, or `{"error":{…}}` with `--json`. Gives the exit code.
+ *
+ * @param help what prints how the verb is used
+ */
+export function reportFailure(cli: Cli, error: unknown, help = 'reeve --help'): number {
   const code = error instanceof UsageError ? EXIT.usage : EXIT.failed
   if (cli.json) {
     cli.err.error(JSON.stringify({ error: errorBody(error) }))
     return code
   }
   cli.err.error(`${cli.err.style.red('error:')} ${withPlace(error)}`)
-  const next = nextStep(error)
+  const next = error instanceof UsageError && error.code === 'usage' ? `See '${help}'.` : nextStep(error)
   if (next !== undefined) cli.err.error(`  ${cli.err.style.dim(next)}`)
   if (!(error instanceof ReeveError) && error instanceof Error && showsStacks(cli) && error.stack) {
     cli.err.error(printable(error.stack))
@@ -54,7 +58,6 @@ function withChoices(environments: readonly unknown[]): string {
 }
 
 const NEXT: Readonly<Record<string, (name: string) => string>> = {
-  usage: () => "See 'reeve --help'.",
   invalid_argument: () => "See 'reeve tools NAME' or 'reeve prompts NAME' for what it takes.",
   unknown_server: () => "See 'reeve list' for the servers that are configured.",
   unknown_environment: () => "See 'reeve env list' for the environments that are configured.",

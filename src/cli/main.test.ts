@@ -53,6 +53,21 @@ describe('the command line', () => {
     expect(code).toBe(2)
   })
 
+  it.each([
+    [['tols'], 'reeve --help'],
+    [['tols', 'list'], 'reeve --help'],
+    [['--json', 'tools', '--jsno'], undefined],
+    [['tools', '--jsno'], 'reeve tools --help'],
+    [['-q', 'audit', '--limit', 'x'], 'reeve audit --help'],
+    [['approvals', 'forget'], 'reeve approvals --help'],
+    [['env', 'add', '--nope'], 'reeve env add --help'],
+  ])('says whose help to see: %j', async (args, help) => {
+    const { code, stderr } = await reeve(...args)
+    expect(code).toBe(2)
+    if (help === undefined) expect(stderr).not.toContain('See')
+    else expect(stderr).toContain(`  See '${help}'.\n`)
+  })
+
   it('gives failures as JSON with --json, wherever it stands before --', async () => {
     const { code, stderr } = await reeve('tols', '--json')
     expect(code).toBe(2)

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { type CliWorld, createCli } from './cli.js'
 import { EXIT, reportFailure } from './failure.js'
+import { helpLine } from './help-line.js'
 import { declareProgram } from './program.js'
 import { UsageError } from './usage.js'
 
@@ -18,7 +19,7 @@ export async function main(args: readonly string[], world: CliWorld): Promise<nu
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
     const cli = createCli(world, { json: asksForJson(args) })
-    return reportFailure(cli, error instanceof CommanderError ? usageFrom(error) : error)
+    return reportFailure(cli, error instanceof CommanderError ? usageFrom(error) : error, helpLine(program, args))
   }
 }
 

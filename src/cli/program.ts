@@ -8,6 +8,7 @@ import { declareServing } from './declare/serving.js'
 import { declareUse } from './declare/use.js'
 import type { Load } from './declare/verb.js'
 import { reportFailure } from './failure.js'
+import { helpLine } from './help-line.js'
 import { requireNamedHome } from './named-home.js'
 
 /** Where the verb that ran leaves its exit code. */
@@ -53,9 +54,14 @@ function runner(program: Command, world: CliWorld, outcome: Outcome) {
         outcome.code = await run(cli, ...(given.slice(0, -1) as Args))
       } catch (error) {
         cli.err.clear()
-        outcome.code = cli.signal.aborted ? 1 : reportFailure(cli, error)
+        outcome.code = cli.signal.aborted ? 1 : reportFailure(cli, error, helpLine(program, pathOf(given.at(-1))))
       }
     }
+}
+
+/** The words that name a command, first to last. */
+function pathOf(command: unknown): string[] {
+  return command instanceof Command && command.parent !== null ? [...pathOf(command.parent), command.name()] : []
 }
 
 function collect(value: string, before: readonly string[] | undefined): string[] {
