@@ -39,6 +39,8 @@ export async function startBackend(
       (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
     )
   })
+  // On a busy machine an idle connection would end just when a client uses it again.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
