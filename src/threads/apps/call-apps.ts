@@ -1,7 +1,7 @@
 import type { CallAuthority } from '../../authority/index.js'
 import { isHostOwnedApps } from '../../catalog/index.js'
 import type { ApprovalMode } from '../../config/index.js'
-import type { CapturedServer } from '../../connections/index.js'
+import { type CapturedServer, DEFAULT_TOOL_TIMEOUT } from '../../connections/index.js'
 import { OperationTimeoutError, ReeveError } from '../../errors.js'
 import type { JsonObject } from '../../protocol/index.js'
 import { ELICIT, type HostChannel } from '../host-channel.js'
@@ -12,7 +12,13 @@ import { approvalConnector, member } from './connector.js'
 import { owningThread, type RuntimeContext } from './owning-thread.js'
 import { appApprovalMode, isAppToolEnabled } from './policy.js'
 import type { AppsSettings } from './thread-apps.js'
-import { ENTITLEMENT_CONTEXT, mayHaveTrustedAccess, trustedAccess, wantsTrustedAccess } from './trusted-access.js'
+import {
+  ENTITLEMENT_CONTEXT,
+  LOOKUP_MS,
+  mayHaveTrustedAccess,
+  trustedAccess,
+  wantsTrustedAccess,
+} from './trusted-access.js'
 
 export interface CallAppsHost {
   readonly auth: OwningAuth | undefined
@@ -101,12 +107,12 @@ export class CallApps {
       return undefined
     return async () => {
       const owner = owningThread(auth, runtimeContext, 'trusted access')
-      const limit = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, server.config.toolTimeoutMs ?? 300_000)
+      const limit = Math.min(timeoutMs ?? LOOKUP_MS, server.config.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT, LOOKUP_MS)
       const begun = performance.now()
       const bound = AbortSignal.timeout(Math.ceil(limit))
       const value = await trustedAccess(owner, signal === undefined ? bound : AbortSignal.any([signal, bound]))
       const spentMs = performance.now() - begun
-      if (spentMs >= limit) throw new OperationTimeoutError('tools/call', limit, server.key)
+      if (spentMs >= limit && limit < LOOKUP_MS) throw new OperationTimeoutError('tools/call', limit, server.key)
       return { member: ENTITLEMENT_CONTEXT, value, spentMs }
     }
   }

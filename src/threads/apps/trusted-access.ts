@@ -13,7 +13,7 @@ export const ENTITLEMENT_CONTEXT = 'openai/entitlementContext'
 const REQUESTED = 'openai/requestedEntitlements'
 const CYBER = 'cyber_trusted_access'
 /** Milliseconds for all of it. */
-const OVERALL_MS = 2_500
+export const LOOKUP_MS = 2_500
 const LEVELS: ReadonlySet<string> = new Set(['tac1', 'tac2', 'tac3', 'government'])
 const SOURCES: ReadonlySet<string> = new Set(['user', 'current_account'])
 
@@ -64,7 +64,7 @@ interface Access {
 const UNKNOWN: Access = Object.freeze({ status: 'unknown', grants: Object.freeze([]) })
 
 async function verified({ auth, runtimeContext }: OwningThread, signal: AbortSignal | undefined): Promise<Access> {
-  const bound = AbortSignal.timeout(OVERALL_MS)
+  const bound = AbortSignal.timeout(LOOKUP_MS)
   const before = accountText(auth)
   const { status, body } = await auth.clientFor().send({
     layout: 'accounts_check',
