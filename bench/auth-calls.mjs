@@ -33,7 +33,7 @@ async function main() {
   else for (const row of rows) console.log(lineOf(row))
 }
 
-/** @returns rows of `{ wire, mode, callMs, added, ratio: { median, low, high } }`; ratios are of each round's own `static` */
+/** @returns rows of `{ wire, mode, callMs, added, addedCpu, ratio: { median, low, high } }`; ratios are of each round's own `static` */
 async function compare(calls, rounds) {
   const parts = await bundled()
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
@@ -45,7 +45,11 @@ async function compare(calls, rounds) {
     for (const wire of WIRES) systems.push(...(await threadsOf(parts, folder, wire, ports)))
     for (const { call } of systems) await measure(call, calls)
     for (let round = 0; round < rounds; round += 1)
-      for (const system of turned(systems, round)) system.medians.push(await measure(system.call, calls))
+      for (const system of turned(systems, round)) {
+        const { median, cpu } = await measure(system.call, calls)
+        system.medians.push(median)
+        system.cpu.push(cpu)
+      }
     for (const { close } of systems) await close()
     return systems.map((system) => rowOf(system, systems))
   } finally {
@@ -87,7 +91,7 @@ async function threadsOf({ Reeve, AuthManager, hostTokensSource, systemClock: cl
     const whose = mode === 'static' ? {} : { auth, runtimeAuthMode: mode }
     const thread = await reeve.startThread({ ...whose, only: [{ server }] })
     const call = () => thread.callTool({ server, tool: 't', arguments: {} })
-    systems.push({ wire, mode, medians: [], call, close: () => thread.close() })
+    systems.push({ wire, mode, medians: [], cpu: [], call, close: () => thread.close() })
   }
   const last = systems.at(-1)
   const closeThread = last.close
@@ -110,27 +114,31 @@ function tokenOf(account) {
     .join('.')
 }
 
+/** Milliseconds: the median of a call, and what each took of this process. */
 async function measure(call, calls) {
   const times = []
+  const before = process.cpuUsage()
   for (let at = 0; at < calls; at += 1) {
     const from = performance.now()
     await call()
     times.push(performance.now() - from)
   }
-  return percentile(times, 50)
+  const { user, system } = process.cpuUsage(before)
+  return { median: percentile(times, 50), cpu: (user + system) / 1000 / calls }
 }
 
-function rowOf({ wire, mode, medians }, systems) {
-  const base = systems.find((one) => one.wire === wire && one.mode === 'static').medians
+function rowOf({ wire, mode, medians, cpu }, systems) {
+  const { medians: base, cpu: baseCpu } = systems.find((one) => one.wire === wire && one.mode === 'static')
   const ratio = spread(medians.map((median, round) => median / base[round]))
   const callMs = spread(medians).median
-  return { wire, mode, callMs, added: spread(medians.map((median, round) => median - base[round])).median, ratio }
+  const more = (figures, than) => spread(figures.map((figure, round) => figure - than[round])).median
+  return { wire, mode, callMs, added: more(medians, base), addedCpu: more(cpu, baseCpu), ratio }
 }
 
-function lineOf({ wire, mode, callMs, added, ratio }) {
+function lineOf({ wire, mode, callMs, added, addedCpu, ratio }) {
   const micro = (ms) => (ms * 1000).toFixed(0)
   const spreadText = `${ratio.median.toFixed(3)} (${ratio.low.toFixed(3)}-${ratio.high.toFixed(3)})`
-  return `${wire.padEnd(6)} ${mode.padEnd(15)} a call ${micro(callMs)} us, + ${micro(added)} us, x ${spreadText}`
+  return `${wire.padEnd(6)} ${mode.padEnd(15)} a call ${micro(callMs)} us, + ${micro(added)} us (${micro(addedCpu)} us of processor), x ${spreadText}`
 }
 
 async function serve() {
