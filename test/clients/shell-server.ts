@@ -7,7 +7,9 @@ import { ROOT } from './peers.js'
 
 /** The example in a folder of its own, with nothing of Reeve but the kit among its packages. Gives its script. */
 export async function installShellServer(folder: string): Promise<string> {
-  await cp(join(ROOT, 'examples', 'shell-server'), folder, { recursive: true })
+  // Whoever tried the example has installed it: what it is tried with here is this build.
+  const from = join(ROOT, 'examples', 'shell-server')
+  await cp(from, folder, { recursive: true, filter: (path) => !path.startsWith(join(from, 'node_modules')) })
   const reeve = join(folder, 'node_modules', 'reeve')
   await build({
     entryPoints: [join(ROOT, 'src', 'sandbox', 'kit', 'index.ts')],

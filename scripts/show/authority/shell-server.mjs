@@ -24,7 +24,10 @@ export async function shellServer(folder) {
 /** The server with nothing of Reeve beside it but the package; a folder that it may write in, and one that it may not. */
 async function openWorld(folder) {
   const at = (name) => join(folder, name)
-  await cp(join(root, 'examples', 'shell-server'), at('server'), { recursive: true })
+  // Whoever tried the example has installed it: what it is tried with here is this build.
+  const from = join(root, 'examples', 'shell-server')
+  const filter = (path) => !path.startsWith(join(from, 'node_modules'))
+  await cp(from, at('server'), { recursive: true, filter })
   await mkdir(at('server/node_modules'))
   await symlink(root, at('server/node_modules/reeve'))
   for (const name of ['workspace', 'outside', 'codex', 'reeve']) await mkdir(at(name))
