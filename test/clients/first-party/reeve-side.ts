@@ -2,20 +2,21 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startBackendRuntime } from '../../standins/backend-runtime.js'
 import { CallResult } from '../differential/shapes.js'
-import { FILE, HUB, type Side, type World } from './side.js'
+import { FILE, HUB, modeLines, type Side, type World } from './side.js'
 import { FILE_TOOL } from './traffic.js'
 
 const DAY = 86_400
 
 /** Reeve as a library, with the same backend, server and account. */
 export async function reeveSide({ mode, backend, model }: World): Promise<Side> {
-  const runtime = await startBackendRuntime({ mode, backend, analytics: { enabled: true }, account: null })
+  const config = modeLines(mode, ['apps = true'])
+  const runtime = await startBackendRuntime({ config, backend, analytics: { enabled: true }, account: null })
   const exp = Math.floor(Date.now() / 1000) + DAY
   const file = join(runtime.home, FILE)
   await writeFile(file, 'abc')
   await runtime.signIn('acct-1', { exp })
   model.nextToken = { exp: exp + DAY }
-  const thread = await runtime.thread({ fileParameters: [HUB] })
+  const thread = await runtime.thread()
   return {
     call: async () => {
       try {
@@ -33,7 +34,8 @@ export async function reeveSide({ mode, backend, model }: World): Promise<Side> 
         ['t', {}],
         [FILE_TOOL, { file }],
       ] as const) {
-        const found = step.tools.find((one) => one.tool === tool)
+        const server = tool === FILE_TOOL ? 'codex_apps' : HUB.server
+        const found = step.tools.find((one) => one.tool === tool && one.key.name === server)
         if (found === undefined) throw new Error(`no tool ${tool}`)
         await step.call(
           { namespace: found.namespace, name: found.name, arguments: args },

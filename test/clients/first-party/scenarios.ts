@@ -103,7 +103,9 @@ export async function codexAnswers(scenario: Scenario, mode: Mode): Promise<Answ
     const { answers } = await answersOf(scenario, mode, codexSide)
     const { sessions } = answers
     const last = Array.isArray(sessions) ? sessions.at(-1) : undefined
-    if (ending === CODEX_ENDINGS || (typeof last === 'string' && last.endsWith('DELETE'))) return answers
+    const isEnded = typeof last === 'string' && last.endsWith('DELETE')
+    const areAppsEnded = !scenario.kinds.test('apps: DELETE') || answers['apps: DELETE'] !== undefined
+    if (ending === CODEX_ENDINGS || (isEnded && areAppsEnded)) return answers
   }
 }
 
@@ -134,7 +136,13 @@ export async function answersOf(
 function sessionsComplete(model: ComparedBackend): Promise<void> {
   return model.came((requests) => {
     const opened = count(requests, 'initialize')
-    return count(requests, 'GET') >= opened && count(requests, 'tools/list') >= opened
+    const ofApps = count(requests, 'apps: initialize')
+    return (
+      count(requests, 'GET') >= opened &&
+      count(requests, 'tools/list') >= opened &&
+      count(requests, 'apps: GET') >= ofApps &&
+      count(requests, 'apps: tools/list') >= ofApps
+    )
   })
 }
 

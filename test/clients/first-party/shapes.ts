@@ -39,7 +39,15 @@ function add(answers: Map<string, readonly string[]>, kind: string, lines: reado
 
 function requestLines({ method, host, path, headers }: SeenRequest): readonly string[] {
   const fields = headers.filter(([name]) => !TRANSPORT.has(name)).map(([name, value]) => fieldShape(name, value))
-  return [`${method} https://${host}${path}`, ...fields]
+  return [`${method} https://${host}${path}`, ...inOneOrder(fields)]
+}
+
+/** Of hosted apps, these two stand together, now the one first and now the other. */
+function inOneOrder(fields: readonly string[]): readonly string[] {
+  const at = fields.findIndex((field) => field.startsWith('x-openai-product-sku'))
+  const [sku, next] = [fields[at], fields[at + 1]]
+  if (sku === undefined || next?.startsWith('originator') !== true) return fields
+  return [...fields.slice(0, at), next, sku, ...fields.slice(at + 2)]
 }
 
 function fieldShape(name: string, value: string): string {

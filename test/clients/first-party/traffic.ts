@@ -44,13 +44,14 @@ function withConnector(reply: BackendReply): BackendReply {
   return json(200, { ...rest, result: { tools } })
 }
 
-/** The tool that takes a file. It is a hosted app's for one client and the server's for the other, so its call is left out. */
+/** The hosted app's tool that takes a file. */
 export const FILE_TOOL = 'take'
 
 /** What a request of the comparison is; undefined where it is no part of it. */
 export function kindOf({ method, path, body }: SeenRequest, server: string): string | undefined {
-  if (path.endsWith('/mcp') && body.includes(`"name":"${FILE_TOOL}"`)) return undefined
-  if (path === server) return /"method":"([^"]+)"/.exec(body)?.[1] ?? method
+  const rpc = /"method":"([^"]+)"/.exec(body)?.[1] ?? method
+  if (path === server) return rpc
+  if (path === APPS_PATH) return `apps: ${rpc}`
   if (path === '/agent/register') return 'registration'
   if (path === '/oauth/token') return 'refresh'
   if (path === '/oauth/revoke') return 'revocation'
