@@ -14,7 +14,7 @@ import { root } from './gateway/commands.mjs'
 import { vectors } from './gateway/vectors.mjs'
 import { runParts } from './parts/run-parts.mjs'
 
-const VECTORS = ['analytics', 'auth', 'runtime-auth']
+const VECTORS = ['analytics', 'runtime-auth']
 
 /** @returns {Promise<boolean>} whether every part came out well */
 export async function show() {
