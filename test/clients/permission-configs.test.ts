@@ -60,7 +60,8 @@ it.each<[string, string, string]>([
 ])('Codex and Reeve tell servers the same where the configuration says %s', async (_name, top, sections) => {
   await using home = await clientHome('permission-configs')
   const workspace = join(home.folder, 'workspace')
-  await mkdir(workspace)
+  // Codex mounts what the profile names, and fails where two of its helpers make and remove what is missing at once.
+  for (const folder of ['sub', 'private']) await mkdir(join(workspace, folder), { recursive: true })
   const server = `[mcp_servers.state]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}]\n`
   const env = { ...home.env, CODEX_HOME: home.folder }
   await writeFile(join(home.folder, 'config.toml'), `${top}\n${codexModel()}${sections}${server}`)
